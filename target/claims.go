@@ -31,11 +31,17 @@ var (
 func NewClaims(arch Arch, listed []Range, whole bool) *Claims {
 	c := &Claims{listed: joinRanges(listed), whole: whole, top: userTop(arch)}
 	// On processors with wider addresses, a process may request memory above top.
-	if n := len(c.listed); n > 0 {
-		c.top = max(c.top, c.listed[n-1].End)
+	for _, r := range slices.Backward(c.listed) {
+		if r.Start < kernelHalf { // above it, Linux lists a page of its own (vsyscall)
+			c.top = max(c.top, r.End)
+			break
+		}
 	}
 	return c
 }
+
+// kernelHalf is the start of the addresses that only the system uses.
+const kernelHalf = 1 << 63
 
 // userTop returns the end of the addresses that systems give to processes by default.
 func userTop(a Arch) Addr {

@@ -45,7 +45,7 @@ func TestClaims(t *testing.T) {
 func TestClaimsOfDumps(t *testing.T) {
 	testdump.Each(t, func(t *testing.T, d *testdump.Dump) {
 		created := d.Target().Platform().OS == target.OSLinux && !strings.HasPrefix(d.Manifest.Tool, "gcore") && d.Manifest.Tool != "kernel"
-		pages := d.Manifest.Kind != "full" && created || d.Manifest.Kind == "normal" || d.Manifest.Kind == "triage"
+		pages := created && (d.Manifest.Kind != "full" || d.Manifest.Source != "") || d.Manifest.Kind == "normal" || d.Manifest.Kind == "triage"
 		for _, m := range d.Target().Modules() {
 			_, err := target.Uint64(d.Target(), m.Base)
 			assert.NotErrorIs(t, err, target.ErrCorrupt, m.Path)

@@ -20,13 +20,13 @@ func Example() {
 	fmt.Println(mt, err)
 	_, err = target.Uint32(f, 0x55790a84e000) // a page of a file that the dump left out
 	fmt.Println(err, errors.Is(err, target.ErrNotInDump))
-	_, err = target.Uint32(f, 0x414141414140) // the process had no memory there
+	_, err = target.Uint32(f, 0x4141414141414140) // no process has memory there
 	fmt.Println(err, errors.Is(err, target.ErrCorrupt))
 	m := target.ModuleAt(f.Modules(), 0x7f079d000100)
 	fmt.Println(m.Base, m.Path)
 	// Output:
 	// 00007f07a5b48748 <nil>
 	// 4 bytes at 0x55790a84e000 are not in the dump true
-	// read 4 bytes at 0x414141414140: the process had no memory there true
+	// read 4 bytes at 0x4141414141414140: no process has memory there true
 	// 00007f079d000000 /app/net10/System.Private.CoreLib.dll
 }

@@ -160,15 +160,10 @@ func (c *Core) claims() *target.Claims {
 	switch {
 	case !claims.HasDeadStacks(c.Threads):
 		return claims
-	case c.ListsAll || c.listsUnstored() || c.storesFiles():
+	case c.ListsAll || c.storesFiles():
 		return claims.AsWhole()
 	}
 	return claims.AsWritable()
-}
-
-// listsUnstored reports whether the writer lists accessible memory that it does not store.
-func (c *Core) listsUnstored() bool {
-	return slices.ContainsFunc(c.Regions, func(r target.Region) bool { return r.Stored == 0 && r.Prot != 0 })
 }
 
 // storesFiles reports whether the core has nearly all memory of mapped files. What is left has no access.

@@ -110,7 +110,7 @@ func TestClaims(t *testing.T) {
 	thread.Registers.Arch = target.ArchAMD64
 	thread.Registers.Set(target.RSP, stack+0x5000)
 	region := func(start target.Addr, size, stored uint64, prot target.Protection, path string) target.Region {
-		return target.Region{Start: start, Size: size, Stored: stored, Prot: prot, Path: path}
+		return target.Region{Start: start, Size: size, Stored: stored, Prot: prot, Path: path, Kind: target.RegionPrivate}
 	}
 	memory := region(stack, 0x8000, 0x8000, target.ProtRead|target.ProtWrite, "")
 	for _, c := range []struct {
@@ -122,7 +122,6 @@ func TestClaims(t *testing.T) {
 		{"withheap of createdump", []target.Region{memory, region(0x10000, 0x8000, 0x1000, 0, "/lib.so")}, false, false, true},
 		{"full of createdump", []target.Region{memory, region(0x10000, 0x8000, 0x8000, target.ProtRead, "/lib.so")}, false, true, true},
 		{"kernel", []target.Region{memory, region(0x10000, 0x8000, 0, 0, "/lib.so")}, true, true, true},
-		{"lists unstored memory", []target.Region{memory, region(0x20000, 0x8000, 0, target.ProtRead, "")}, false, true, true},
 		{"only live stacks", []target.Region{region(stack+0x5000, 0x3000, 0x3000, target.ProtRead|target.ProtWrite, "")}, true, false, false},
 	} {
 		core := corefile.Core{Regions: c.regions, Threads: []target.Thread{thread}, ListsAll: c.all}
