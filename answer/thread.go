@@ -39,6 +39,8 @@ type OSThread struct {
 	FP      Maybe[target.Addr] `json:"fp,omitzero" doc:"frame pointer"`
 	TEB     target.Addr        `json:"teb,omitempty" doc:"thread environment block (Windows)"`
 	Signal  int                `json:"signal,omitempty" doc:"signal that the thread took (Linux)"`
+	User    Maybe[Seconds]     `json:"userTime,omitzero" doc:"processor time of its own code, in seconds"`
+	Kernel  Maybe[Seconds]     `json:"kernelTime,omitzero" doc:"processor time of the system for it, in seconds"`
 	Crashed string             `json:"crashed,omitempty" doc:"of the thread that the process died of: its signal or exception code"`
 }
 

@@ -13,12 +13,23 @@ import (
 type StacksOnlyError struct {
 	Module  string // path of the runtime's library
 	Version string // of the runtime, "" if unknown
+	Cut     bool   // the file of the dump is truncated: what the dump had of the runtime may lie past its end
+}
+
+// stacksOnlyError returns the error for a dump without the runtime's data.
+func (i *Instance) stacksOnlyError() error {
+	t, ok := i.tgt.(interface{ Truncated() error })
+	return &StacksOnlyError{i.Module.Path, i.Release(), ok && t.Truncated() != nil}
 }
 
 func (e *StacksOnlyError) Error() string {
 	version := e.Version
 	if version == "" {
 		version = "of unknown version"
+	}
+	if e.Cut {
+		return fmt.Sprintf("the file of the dump is cut off, and the data of .NET %s (%s) lie past its end: objects, types and managed threads can't be read: %v",
+			version, target.BaseName(e.Module), target.ErrNotInDump)
 	}
 	return fmt.Sprintf("the dump holds stacks and none of the data of .NET %s (%s): objects, types and managed threads are %v",
 		version, target.BaseName(e.Module), target.ErrNotInDump)
@@ -29,6 +40,9 @@ func (e *StacksOnlyError) Unwrap() error { return target.ErrNotInDump }
 
 // Advice names the commands that work without the runtime's data, and the kind of dump that contains it.
 func (e *StacksOnlyError) Advice() string {
+	if e.Cut {
+		return "compare the size of the file with the original, copy it again; crashinfo, clrstack, threads, modules and db answer from what is left"
+	}
 	return "crashinfo, clrstack, threads and modules answer from the stacks; a dump of kind heap or full has the rest " +
 		"(DOTNET_DbgEnableMiniDump=1, dotnet-dump collect)"
 }

@@ -48,7 +48,7 @@ func (i *Instance) Open() (*Runtime, error) {
 			"stacks can't be read (dotnet-dump analyze of the same bitness reads them); modules, threads, registers and memory can", target.BaseName(i.Module.Path), platform.Arch)
 	}
 	if i.headless {
-		return nil, &StacksOnlyError{i.Module.Path, i.Version()}
+		return nil, i.stacksOnlyError()
 	}
 	own, tried := i.ownParts()
 	candidates := i.candidates()
@@ -85,7 +85,7 @@ func (i *Instance) Open() (*Runtime, error) {
 		}
 	}
 	if best == nil && i.stacksOnly() {
-		return nil, &StacksOnlyError{i.Module.Path, i.Version()}
+		return nil, i.stacksOnlyError()
 	}
 	if best == nil {
 		return nil, &LayoutError{Runtime: i.describe(), Tried: tried}

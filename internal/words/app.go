@@ -56,6 +56,7 @@ var (
 	ImagesUnread     = say("images unreadable", "{images image|images} can't be read; the first: {error}")
 	PartUnreadable   = say("part of a dump unreadable", "{error}")
 	StacksAlone      = say("dump of stacks", "the dump holds stacks alone")
+	RuntimeCutOff    = say("runtime past the end of the file", "the data of the runtime, which locate objects, lie past the end of the cut file")
 	BuildID          = say("build id of a file", "build id {id}")
 	StampAndSize     = say("time stamp and size of a file", "time stamp {stamp}, size {size}")
 	ByStructure      = say("file known by its structure", "known by its structure: the dump lacks the parts of the file that name it, and no symbol server can be asked")

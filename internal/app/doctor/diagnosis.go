@@ -107,8 +107,9 @@ type builder struct {
 // parts diagnoses the parts of the chosen runtime.
 func (g *builder) parts() {
 	rt, err := g.Runtime()
-	if errors.As(err, new(*dac.StacksOnlyError)) {
-		g.stacksOnly()
+	var alone *dac.StacksOnlyError
+	if errors.As(err, &alone) {
+		g.stacksOnly(alone.Cut)
 	} else if err != nil {
 		if g.chosen.Flavor == dac.FlavorCoreCLR {
 			g.want(&g.chosen.Module, words.GivesContract.Of())
@@ -130,10 +131,15 @@ func (g *builder) parts() {
 }
 
 // stacksOnly diagnoses a dump with only stacks. Module files turn guessed frames into frames by unwind data.
-func (g *builder) stacksOnly() {
+func (g *builder) stacksOnly(cut bool) {
 	stacks := g.stacks()
 	heap := answer.PartDiagnosis{Part: answer.PartHeap, State: answer.PartMissing, Advice: words.ObjectsNoFile.Of().Text}
-	heap.Measure(words.StacksAlone.Of())
+	if cut {
+		heap.State, heap.Advice = answer.PartUnknown, ""
+		heap.Measure(words.RuntimeCutOff.Of())
+	} else {
+		heap.Measure(words.StacksAlone.Of())
+	}
 	g.Parts = []answer.PartDiagnosis{heap, stacks}
 	var lacking []*target.Module
 	found := map[string]bool{} // by path: assemblies are mapped twice, with one file

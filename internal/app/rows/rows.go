@@ -16,6 +16,7 @@ import (
 	"github.com/sosgo/sosgo/internal/app/web"
 	"github.com/sosgo/sosgo/internal/threads"
 	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/internal/threads"
 	"github.com/sosgo/sosgo/process"
 	"github.com/sosgo/sosgo/query"
 	"github.com/sosgo/sosgo/stackwalk"
@@ -164,6 +165,8 @@ type threadRow struct {
 	OSID      query.Opt[target.Addr] `row:"osid" doc:"OS id"`
 	ManagedID query.Opt[uint64]      `row:"managed" doc:"managed id, null for a thread that never ran managed code"`
 	Name      query.Opt[string]      `row:"name" doc:"name"`
+	User      query.Opt[float64]     `row:"user" doc:"processor time of its own code, in seconds"`
+	Kernel    query.Opt[float64]     `row:"kernel" doc:"processor time of the system for it, in seconds"`
 	Exception query.Opt[query.Ref]   `row:"exception,object" doc:"exception thrown last"`
 	Thread    query.Opt[target.Addr] `row:"thread,hidden" doc:"address of the runtime's Thread"`
 	IP        query.Opt[target.Addr] `row:"ip,hidden" doc:"instruction pointer"`
@@ -172,7 +175,13 @@ type threadRow struct {
 
 func threadRows(_ context.Context, p *process.Process) iter.Seq2[threadRow, error] {
 	list, err := p.Threads()
-	return rowsOf(listed(list, err), newThreadRow)
+	times := threads.TimesOf(p.Dump().Target(), list)
+	return rowsOf(listed(list, err), func(t stackwalk.Thread) threadRow {
+		row := newThreadRow(t)
+		user, kernel := times(&t)
+		row.User, row.Kernel = query.SomeOr(float64(user.Value), user.Err), query.SomeOr(float64(kernel.Value), kernel.Err)
+		return row
+	})
 }
 
 func newThreadRow(t stackwalk.Thread) threadRow {

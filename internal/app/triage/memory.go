@@ -465,6 +465,9 @@ func soundness(_ context.Context, q *Answers) (view, error) {
 	if s.Errors == 0 {
 		return v, nil
 	}
+	if s.Incomplete && q.Premises.State(answer.ThreadsListed) != answer.PremiseHolds {
+		return v, nil // what threads have not yet allocated looks like damage, and where it is can't be read
+	}
 	x := answer.Conclude(answer.FindingHeap, words.DamagedHeap.Of(words.N(s.Errors), words.N(s.Objects)), answer.StrengthProved)
 	x.Count, x.Show = s.Errors, []string{"verifyheap"}
 	for i := range s.Faults[:min(len(s.Faults), mostClauses)] {

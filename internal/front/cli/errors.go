@@ -243,6 +243,9 @@ func ofDump(d Dump, err error) error {
 	return err
 }
 
+// Advice returns what the user can do about err, which is about the dump of the session, or "".
+func (c *Context) Advice(err error) string { return Advice(ofDump(c.dump, err)) }
+
 func openAdvice(err error) string {
 	switch {
 	case errors.Is(err, target.ErrCorrupt):

@@ -20,7 +20,7 @@ var spellings = []spelling{
 	{".ecxr", "registers"}, {".excr", "registers"}, {".lastevent", "crashinfo"}, {"!analyze -hang REST...", "waits"}, {"!analyze REST...", "crashinfo"},
 	{".exr REST...", "crashinfo"}, {"!gle REST...", "crashinfo"},
 	{"!threads ARGS...", "clrthreads ARGS..."}, {".threads ARGS...", "threads ARGS..."}, {".thread", "threads"}, {".thread ID", "setthread ID"},
-	{"!thread REST...", "threads -current -v"}, {"!teb", "threads -v"}, {"!runaway", "clrthreads -stacks"},
+	{"!thread REST...", "threads -current -v"}, {"!teb", "threads -v"}, {"!runaway", "threads -times"},
 	{".frame REST...", "clrstack -a"}, {"dv REST...", "clrstack -a"},
 	// The process, its memory and its modules in WinDbg.
 	{"!peb REST...", "process"}, {"!dml_proc REST...", "process"}, {"!process REST...", "process"}, {".time REST...", "process"},

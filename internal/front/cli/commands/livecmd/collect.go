@@ -185,7 +185,7 @@ func further(c *cli.Context, o *collectOptions, a *answer.Collected, folders []s
 	view, _ := opened.Process(c.Session.Runtime()) // the process keeps the error
 	var missing error
 	a.Triage, missing = triage.Triage(ask.Context(c), view, triage.Options{})
-	return processcmd.TriageEnd(a.Triage, missing)
+	return processcmd.TriageEnd(c, a.Triage, missing)
 }
 
 // remove removes a dump that is open: at once, so that it stays in no case, or if the system does not allow that, in the

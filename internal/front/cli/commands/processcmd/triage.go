@@ -41,12 +41,12 @@ func askTriage(c *cli.Context, o *triageOptions) (*answer.Triage, error) {
 		return nil, err
 	}
 	t, err := triage.Triage(ask.Context(c), ask.View(c), o.Options)
-	return t, TriageEnd(t, err)
+	return t, TriageEnd(c, t, err)
 }
 
 // TriageEnd returns the error with which a command that answers with a triage ends: what it found and what is missing
 // decide about the exit code. It completes the advice of the triage. t may be nil.
-func TriageEnd(t *answer.Triage, err error) error {
+func TriageEnd(c *cli.Context, t *answer.Triage, err error) error {
 	if t == nil {
 		return err
 	}
@@ -54,7 +54,7 @@ func TriageEnd(t *answer.Triage, err error) error {
 	for i := range t.Unknown {
 		u := &t.Unknown[i]
 		if u.Settles == "" {
-			u.Settles = strings.TrimPrefix(cli.Advice(u.Err), cli.CheckAddress) // triage takes no address
+			u.Settles = strings.TrimPrefix(c.Advice(u.Err), cli.CheckAddress) // triage takes no address
 		}
 		missing = cmp.Or(missing, u.Err)
 	}

@@ -1,6 +1,7 @@
 package threadcmd
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -20,6 +21,7 @@ type osThreadOptions struct {
 	ask.ThreadIDs
 	Verbose bool   `opt:"verbose,v" help:"also instruction, stack and frame pointer"`
 	Current bool   `opt:"current" excludes:"thread" help:"only the current thread"`
+	Times   bool   `opt:"times" help:"with processor times, the largest first"`
 	Thread  string `arg:"thread,optional" help:"the thread to make the current one"`
 }
 
@@ -32,9 +34,10 @@ func threadsCommand() cli.Command {
 		Examples: []cli.Example{
 			{Line: "setthread 7", Text: "the thread with DBG 7 in clrthreads"},
 			{Line: "setthread -m 1", Text: "the thread with the managed id 1"},
+			{Line: "threads -times", Text: "which threads used the processor"},
 		},
 	}, askThreads, func(p *report.Page, l *answer.OSThreads, o *osThreadOptions) {
-		threadtext.OSThreads(p, l, threadtext.OSThreadsOptions{Verbose: o.Verbose})
+		threadtext.OSThreads(p, l, threadtext.OSThreadsOptions{Verbose: o.Verbose, Times: o.Times})
 	})
 }
 
@@ -50,7 +53,27 @@ func askThreads(c *cli.Context, o *osThreadOptions) (*answer.OSThreads, error) {
 	if o.Current {
 		out.Threads = slices.DeleteFunc(out.Threads, func(t answer.OSThread) bool { return !t.Current })
 	}
+	if o.Times {
+		if !slices.ContainsFunc(out.Threads, func(t answer.OSThread) bool { return t.User.Err == nil }) {
+			return nil, noTimesError{}
+		}
+		slices.SortStableFunc(out.Threads, func(x, y answer.OSThread) int {
+			return cmp.Compare(y.User.Value+y.Kernel.Value, x.User.Value+x.Kernel.Value)
+		})
+	}
 	return out, nil
+}
+
+// A noTimesError reports that the dump records no processor times.
+type noTimesError struct{}
+
+func (noTimesError) Error() string { return "processor times of threads: not in the dump" }
+
+func (noTimesError) Unwrap() error { return target.ErrNotInDump }
+
+// Advice names the dumps with processor times.
+func (noTimesError) Advice() string {
+	return "cores of the kernel, and minidumps with thread information, have them; clrthreads -stacks shows what the threads do"
 }
 
 func (o *osThreadOptions) setThread(c *cli.Context, list []stackwalk.Thread) error {

@@ -11,7 +11,7 @@ func Calls(p *report.Page, a *answer.AsyncCalls) {
 		nothing(p, len(a.Noted()))
 		return
 	}
-	for i := range a.Calls {
+	for i := 0; i < len(a.Calls); i++ {
 		c := &a.Calls[i]
 		if c.Depth == 0 && i > 0 {
 			p.Print("\n")
@@ -36,8 +36,25 @@ func Calls(p *report.Page, a *answer.AsyncCalls) {
 		for _, e := range c.Ends {
 			p.Printf("%8s %swaits for %s\n", report.Commas(e.Count), indent(c.Depth+1), report.Escape(e.Reason))
 		}
+		if n := equalCalls(a.Calls[i:]); n > shownLinks {
+			p.Printf("%8s %s… %s more, each the continuation of the one before\n", "", indent(c.Depth+1), report.Commas(uint64(n-2)))
+			i += n - 2 // the last one follows
+		}
 	}
 	p.Printf("\n==> %s\n", report.Count(a.Stacks, "async stack", "async stacks"))
+}
+
+// equalCalls returns how many calls at the start of the list are equal but for their objects, each awaited by the one before.
+func equalCalls(calls []answer.AsyncCall) int {
+	first := &calls[0]
+	for i := range calls {
+		c := &calls[i]
+		if c.Kind != answer.AsyncTask || c.Name.String() != first.Name.String() || c.Count != first.Count || c.Depth != first.Depth+i ||
+			c.AsyncPlace != nil || len(c.Suspended)+len(c.Ends)+len(c.Variables) > 0 || c.Blocked > 0 {
+			return i
+		}
+	}
+	return len(calls)
 }
 
 // Tasks is the text of tasks.

@@ -14,10 +14,14 @@ import (
 // OSThreadsOptions select what OSThreads writes.
 type OSThreadsOptions struct {
 	Verbose bool // with the addresses of code, stack, frame and environment block
+	Times   bool // with processor times
 }
 
 // OSThreads is the text of threads.
 func OSThreads(p *report.Page, l *answer.OSThreads, o OSThreadsOptions) {
+	if o.Times {
+		p.Printf("%11s %11s  Thread\n", "User", "Kernel")
+	}
 	for i := range l.Threads {
 		osThread(p, &l.Threads[i], o)
 	}
@@ -27,6 +31,9 @@ func osThread(p *report.Page, t *answer.OSThread, o OSThreadsOptions) {
 	mark := " "
 	if t.Current {
 		mark = "*"
+	}
+	if o.Times {
+		p.Printf("%11s %11s  ", seconds(t.User), seconds(t.Kernel))
 	}
 	p.Printf("%s%s 0x%04X (%d)", mark, index(&t.Thread), t.OSID, t.OSID)
 	if !p.SOS {
@@ -47,6 +54,14 @@ func osThread(p *report.Page, t *answer.OSThread, o OSThreadsOptions) {
 		p.Printf("    %-3s %s\n", r.label, text)
 	}
 	p.Printf("    TEB 0x%s\n", report.Hex16(t.TEB))
+}
+
+// seconds formats a processor time.
+func seconds(t answer.Maybe[answer.Seconds]) string {
+	if t.Err != nil {
+		return answer.Absent(t.Err)
+	}
+	return fmt.Sprintf("%.3f s", float64(t.Value))
 }
 
 // remark writes sosgo's additions to a line of threads.
