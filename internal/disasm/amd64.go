@@ -74,11 +74,47 @@ func text(inst x86asm.Inst, at, ref target.Addr) (s string) {
 		}
 	}
 	s = strings.Replace(s, ", ptr [", ", [", 1)
+	s = withUnsigned(s, &inst)
 	name, operands, ok := strings.Cut(s, " ")
 	if !ok || len(name) >= mnemonicWidth {
 		return s
 	}
 	return name + strings.Repeat(" ", mnemonicWidth-len(name)) + operands
+}
+
+// withUnsigned writes an immediate operand, which x86asm signs, as it is in a register or in memory: an HRESULT is
+// 0x80131500.
+func withUnsigned(s string, inst *x86asm.Inst) string {
+	last := -1
+	for i, arg := range inst.Args {
+		if arg != nil {
+			last = i
+		}
+	}
+	if last < 0 {
+		return s
+	}
+	v, ok := inst.Args[last].(x86asm.Imm)
+	at := strings.LastIndex(s, " -0x")
+	if !ok || v >= 0 || at < 0 {
+		return s
+	}
+	bits := inst.DataSize
+	switch to := inst.Args[0].(type) {
+	case x86asm.Mem:
+		bits = 8 * inst.MemBytes
+	case x86asm.Reg:
+		if to >= x86asm.AL && to <= x86asm.R15B {
+			bits = 8
+		}
+	case x86asm.Imm: // push extends it
+		bits = inst.Mode
+	}
+	u := uint64(v)
+	if bits > 0 && bits < 64 {
+		u &= 1<<bits - 1
+	}
+	return s[:at+1] + "0x" + strconv.FormatUint(u, 16)
 }
 
 // reference returns the address that an instruction uses. next is the address of the next instruction.
