@@ -16,7 +16,6 @@ import (
 	"github.com/sosgo/sosgo/internal/app/web"
 	"github.com/sosgo/sosgo/internal/threads"
 	"github.com/sosgo/sosgo/objects"
-	"github.com/sosgo/sosgo/internal/threads"
 	"github.com/sosgo/sosgo/process"
 	"github.com/sosgo/sosgo/query"
 	"github.com/sosgo/sosgo/stackwalk"

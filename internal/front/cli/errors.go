@@ -179,8 +179,6 @@ func Advice(err error) string {
 		return "you may not read this file: copy it, or ask its owner; dumps are often written with mode 600"
 	case errors.As(err, &open):
 		return openAdvice(err)
-	case errors.As(err, new(*strayError)):
-		return "nothing in the dump shows that the process had memory there: what led there may be wrong; a dump of kind full has all that the process could read"
 	case errors.As(err, new(*cutError)):
 		return "the dump's file is cut off, and this may be in what is gone: " + copyAgain
 	case inModuleFile(err):
@@ -218,11 +216,22 @@ func (e *cutError) Error() string { return e.err.Error() }
 func (e *cutError) Unwrap() error { return e.err }
 
 // A strayError reports memory that is missing from a dump that has all memory that the process could write.
-type strayError struct{ err error }
+type strayError struct {
+	err    error
+	reason error // why the process had no memory there, or target.ErrNotInDump
+}
 
 func (e *strayError) Error() string { return e.err.Error() }
 
 func (e *strayError) Unwrap() error { return e.err }
+
+// Advice returns what the user can do about the address.
+func (e *strayError) Advice() string {
+	if e.reason != target.ErrNotInDump {
+		return "check the address: " + e.reason.Error()
+	}
+	return "nothing in the dump shows that the process had memory there: what led there may be wrong; a dump of kind full has all that the process could read"
+}
 
 // ofDump marks err, if memory is missing, by what d shows: as a cutError if its file is truncated and may have contained
 // the memory, or as a strayError if a dump of another kind would hardly have it.
@@ -236,8 +245,9 @@ func ofDump(d Dump, err error) error {
 	var missing *target.MemoryError
 	of, ok := d.(interface{ Target() target.Target })
 	if ok && errors.As(err, &missing) && missing.Err == target.ErrNotInDump {
-		if _, hole := target.ClaimsOf(of.Target()).Hole(target.Range{Start: missing.Addr, End: missing.Addr + 1}); hole {
-			return &strayError{err}
+		c := target.ClaimsOf(of.Target())
+		if _, hole := c.Hole(target.Range{Start: missing.Addr, End: missing.Addr + 1}); hole {
+			return &strayError{err, c.Missing(missing.Addr)}
 		}
 	}
 	return err

@@ -157,8 +157,9 @@ func explained(c *cli.Context, run func() (report.Answer, error)) (report.Answer
 		switch at.Kind {
 		case answer.AddressHeap: // damage may be the reason that no object was found
 		case answer.AddressUnmapped, answer.AddressUnknown:
-			if code := cli.ExitCode(err); code == cli.ExitCorrupt || code == cli.ExitNotInDump {
-				err = &strayError{err, code == cli.ExitNotInDump}
+			own := errors.As(err, new(interface{ Advice() string }))
+			if code := cli.ExitCode(err); code == cli.ExitCorrupt || code == cli.ExitNotInDump && !own {
+				err = &strayError{err, code == cli.ExitNotInDump && target.ClaimsOf(Dump(c).Target()).Missing(a) == target.ErrNotInDump}
 			}
 		default:
 			if is != "" {
