@@ -76,7 +76,7 @@ func eeVersion(p *report.Page, v *answer.EEVersion) string {
 func EEVersion(p *report.Page, v *answer.EEVersion) {
 	p.Print(eeVersion(p, v))
 	switch {
-	case v.Release != v.Version && !p.SOS:
+	case v.Release != "" && v.Release != v.Version && !p.SOS:
 		p.Printf(" (.NET %s)", report.Escape(v.Release))
 	case v.Core3:
 		p.Print(" (3.x runtime)")
