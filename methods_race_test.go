@@ -202,6 +202,10 @@ var viewCalls = map[string]call{
 	"Scanner":    func(_ *sosgo.Dump, v *sosgo.View, _ string) any { s, err := v.Scanner(); return said(s != nil, err) },
 	"StacksOnly": func(_ *sosgo.Dump, v *sosgo.View, _ string) any { return v.StacksOnly() },
 	"Threads":    func(_ *sosgo.Dump, v *sosgo.View, _ string) any { t, err := v.Threads(); return said(len(t), err) },
+	"CrashedThread": func(_ *sosgo.Dump, v *sosgo.View, _ string) any {
+		t, err := v.CrashedThread()
+		return said(t.ID(), err)
+	},
 	"Walk": func(_ *sosgo.Dump, v *sosgo.View, _ string) any {
 		t, err := v.Threads()
 		if err != nil {

@@ -41,8 +41,9 @@
 //   - select one of several runtimes: [process.Dump.Runtimes] lists them, [Dump.View] selects one; Dump.Runtime,
 //     Dump.Heap and so on use the default one
 //   - list the objects of the heap: [heap.Heap.Objects]; count them by type: [View.HeapStats]
-//   - find a type by name: [objects.Reader.TypeByName]; examine it: [objects.Type.Implements],
-//     [objects.Type.Fields], [objects.Type.Statics]
+//   - find a type by name: [objects.Reader.TypeByName] with a name as answers print it, such as "Contoso.Order"; names in
+//     the spelling of C# and of reflection do as well. Examine it: [objects.Type.Implements], [objects.Type.Fields],
+//     [objects.Type.Statics]
 //   - read a field: [objects.Reader.Object] of its object, then [objects.Object.Field]; as a Go value: [objects.As];
 //     static and thread-static fields: [View.Statics], [objects.Type.Statics]
 //   - list the elements of a collection: [View.Items]; as values: [process.Process.Collections]
@@ -54,7 +55,7 @@
 //   - walk a stack: [View.Stacks], [process.Process.Walk]; with frames of several runtimes:
 //     [process.Dump.MergedWalk]; with arguments and locals: [stackwalk.Variables]
 //   - find possible objects on a stack: [View.StackObjects]
-//   - find why the process died: [View.Crash]; what is wrong with it: [View.Triage]; what a thread threw:
+//   - find the thread that crashed: [View.CrashedThread]; why the process died: [View.Crash]; what is wrong with it: [View.Triage]; what a thread threw:
 //     [View.Exception]
 //   - find what is missing from the dump: [View.Diagnose]; move it with its module files: [process.Dump.Pack]
 //   - find how the process was started: [View.Settings]

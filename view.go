@@ -1,11 +1,14 @@
 package sosgo
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/app/async"
+	"github.com/sosgo/sosgo/internal/app/crash"
 	"github.com/sosgo/sosgo/internal/app/doctor"
 	"github.com/sosgo/sosgo/internal/app/resolve"
 	"github.com/sosgo/sosgo/internal/app/signature"
@@ -20,6 +23,22 @@ import (
 func (v *View) Threads() ([]stackwalk.Thread, error) {
 	list, err := v.Process.Threads()
 	return slices.Clone(list), err
+}
+
+// CrashedThread returns the thread that crashed: the thread of the dump's signal or exception record or, without a
+// record, the first thread with an unhandled exception. It returns nil if the dump records no crash. The error is
+// ErrNotInDump if the dump does not have that thread.
+func (v *View) CrashedThread() (*stackwalk.Thread, error) {
+	id, ok := crash.Died(v.Process)
+	list, err := v.Threads()
+	if !ok {
+		return nil, err
+	}
+	t := stackwalk.ThreadByID(list, id)
+	if t == nil {
+		return nil, cmp.Or(err, fmt.Errorf("the thread %#x, which crashed: %w", id, ErrNotInDump))
+	}
+	return t, nil
 }
 
 // Resolve describes what is at an address: an object, a type, a method, code, a stack or an image.

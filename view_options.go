@@ -17,13 +17,11 @@ type AnalyzeOptions struct {
 	Pretty     bool // lambdas, local functions and async methods by the names in the source
 	Source     bool // source files and lines, where a module's PDB is found
 	References bool // the references that each frame holds
-	Debug      bool // Debug adds the first thread's stack in the form of the debugging API.
 	Native     bool // native frames too, also of a thread that never ran managed code
 	Fold       bool // one round of repeated calls, and their number (a stack overflow)
 	Now        bool // the stack at the time of the dump, also for the thread that raised its exception
 	Limit      *int // frames of a thread at most; nil for all
 	From       int  // number of frames of a thread to skip, from the leaf on
-	Carried    bool // keeps the values of registers that an explicit frame does not record, as SOS does
 }
 
 // AsyncCallOptions selects stacks and the parts of their frames. The zero value selects the stacks with an async method
@@ -62,10 +60,9 @@ type CrashOptions struct {
 
 // DescribeOptions selects parts of an object's description.
 type DescribeOptions struct {
-	NoFields   bool   // no fields
-	References bool   // the objects that it refers to, as the GC sees them
-	Show       string // Show has expressions about the object; the caller then shows the fields.
-	Plain      bool   // leave out the elements of a collection and the state of a task
+	NoFields   bool // no fields
+	References bool // the objects that it refers to, as the GC sees them
+	Plain      bool // leave out the elements of a collection and the state of a task
 }
 
 // DisassemblyOptions selects what is listed besides the instructions of a method.
@@ -203,8 +200,6 @@ type StackObjectOptions struct {
 	// Precise, if not nil, walks the stack and selects only the objects that the garbage collector considers live.
 	Precise *stackwalk.Walker
 	Range   *target.Range // Range, if not nil, is scanned instead of the stack.
-	// Extended uses SOS's extent of a stack, which may be too long. Rows past the stack belong to other memory.
-	Extended bool
 }
 
 // StackOptions selects threads and frames.
@@ -215,13 +210,11 @@ type StackOptions struct {
 	Pretty     bool                // lambdas, local functions and async methods by the names in the source
 	Source     bool                // source files and lines, where a module's PDB is found
 	References bool                // the references that each frame holds
-	Debug      bool                // Debug adds the first thread's stack in the form of the debugging API.
 	Native     bool                // native frames too, also of a thread that never ran managed code
 	Fold       bool                // one round of repeated calls, and their number (a stack overflow)
 	Now        bool                // the stack at the time of the dump, also for the thread that raised its exception
 	Limit      *int                // frames of a thread at most; nil for all
 	From       int                 // number of frames of a thread to skip, from the leaf on
-	Carried    bool                // keeps the values of registers that an explicit frame does not record, as SOS does
 	Threads    []*stackwalk.Thread // in this order; nil for all managed threads with an OS thread
 	Runtimes   int                 // AllRuntimes, FoldedRuntimes or OneRuntime
 }

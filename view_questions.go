@@ -234,7 +234,7 @@ func (v *View) Exceptions(ctx context.Context, o HeapOptions) (*answer.Exception
 
 // AnalyzeThread describes a thread for debuggers' automatic analysis: its stack and its exceptions.
 func (v *View) AnalyzeThread(ctx context.Context, t *stackwalk.Thread, o AnalyzeOptions) (*answer.ThreadAnalysis, error) {
-	return stacks.Analyze(ctx, v.Process, t, threads.StackOptions{Arguments: o.Arguments, Locals: o.Locals, Registers: o.Registers, Pretty: o.Pretty, Source: o.Source, References: o.References, Debug: o.Debug, Native: o.Native, Fold: o.Fold, Now: o.Now, Limit: o.Limit, From: o.From, Carried: o.Carried})
+	return stacks.Analyze(ctx, v.Process, t, threads.StackOptions{Arguments: o.Arguments, Locals: o.Locals, Registers: o.Registers, Pretty: o.Pretty, Source: o.Source, References: o.References, Native: o.Native, Fold: o.Fold, Now: o.Now, Limit: o.Limit, From: o.From})
 }
 
 // OutOfMemory describes the last failed allocations of the GC. It does not need the heap itself.
@@ -257,7 +257,7 @@ func (v *View) Summary(ctx context.Context, o SummaryOptions) (*answer.Summary, 
 // Stacks lists the stacks of threads. Frames are walked during iteration. Native frames are left out unless o.Native is
 // set.
 func (v *View) Stacks(ctx context.Context, o StackOptions) (*answer.Stacks, error) {
-	return stacks.Stacks(ctx, v.Process, stacks.Options{StackOptions: threads.StackOptions{Arguments: o.Arguments, Locals: o.Locals, Registers: o.Registers, Pretty: o.Pretty, Source: o.Source, References: o.References, Debug: o.Debug, Native: o.Native, Fold: o.Fold, Now: o.Now, Limit: o.Limit, From: o.From, Carried: o.Carried}, Threads: o.Threads, Runtimes: o.Runtimes})
+	return stacks.Stacks(ctx, v.Process, stacks.Options{StackOptions: threads.StackOptions{Arguments: o.Arguments, Locals: o.Locals, Registers: o.Registers, Pretty: o.Pretty, Source: o.Source, References: o.References, Native: o.Native, Fold: o.Fold, Now: o.Now, Limit: o.Limit, From: o.From}, Threads: o.Threads, Runtimes: o.Runtimes})
 }
 
 // ParallelStacks merges the stacks of all managed threads into trees.
@@ -283,12 +283,12 @@ func (v *View) OSThreads(ctx context.Context) (*answer.OSThreads, error) {
 // StackObjects lists the objects that a thread's registers and stack may refer to. If o.Precise is set it lists the
 // objects that the GC would consider live.
 func (v *View) StackObjects(ctx context.Context, t *stackwalk.Thread, o StackObjectOptions) (*answer.StackObjects, error) {
-	return stacks.StackObjects(ctx, v.Process, t, threads.ObjectOptions{Verify: o.Verify, Precise: o.Precise, Range: o.Range, Extended: o.Extended})
+	return stacks.StackObjects(ctx, v.Process, t, threads.ObjectOptions{Verify: o.Verify, Precise: o.Precise, Range: o.Range})
 }
 
 // AllStackObjects is StackObjects for all threads, one after another.
 func (v *View) AllStackObjects(ctx context.Context, o StackObjectOptions) (*answer.StackObjects, error) {
-	return stacks.AllStackObjects(ctx, v.Process, threads.ObjectOptions{Verify: o.Verify, Precise: o.Precise, Range: o.Range, Extended: o.Extended})
+	return stacks.AllStackObjects(ctx, v.Process, threads.ObjectOptions{Verify: o.Verify, Precise: o.Precise, Range: o.Range})
 }
 
 // ReturnAddresses lists the return addresses on a thread's stack. It needs no unwind data; some addresses may be left
@@ -644,7 +644,7 @@ func (v *View) RuntimeHeaps(ctx context.Context) (*answer.RuntimeHeaps, error) {
 // Describe describes an object: its type, size and fields, the first elements of a collection, and the state of a task.
 // If there is no object at the address, the error is an *objects.InvalidError.
 func (v *View) Describe(ctx context.Context, object target.Addr, o DescribeOptions) (*answer.Object, error) {
-	return values.Describe(ctx, v.Process, object, values.DescribeOptions{DescribeOptions: objects.DescribeOptions{NoFields: o.NoFields, References: o.References}, Show: o.Show, Plain: o.Plain})
+	return values.Describe(ctx, v.Process, object, values.DescribeOptions{DescribeOptions: objects.DescribeOptions{NoFields: o.NoFields, References: o.References}, Plain: o.Plain})
 }
 
 // Array lists the elements of an array. The error for another object is objects.ErrNotArray.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/app/async"
 	"github.com/sosgo/sosgo/internal/app/locks"
 	"github.com/sosgo/sosgo/internal/app/modules"
@@ -219,4 +220,69 @@ func TestItemsInPlace(t *testing.T) {
 	assert.Equal(t, []string{"2", "3", "4"}, got)
 	_, err = values.Items(t.Context(), v.Process, segment.Address, objects.CollectionOptions{})
 	assert.ErrorIs(t, err, target.ErrArgument, "it is no object")
+}
+
+// TestCrashedThread: it is the thread that Crash names, and nil where nothing crashed.
+func TestCrashedThread(t *testing.T) {
+	for _, name := range []string{"net10-crash-nested", "net10-crash-null-triage", "nativeaot-crash"} {
+		v, err := testdump.Open(t, name).View("")
+		require.NoError(t, err, name)
+		crashed, err := v.CrashedThread()
+		require.NoError(t, err, name)
+		c, err := v.Crash(t.Context(), sosgo.CrashOptions{})
+		require.NoError(t, err, name)
+		require.NotNil(t, crashed, name)
+		assert.Equal(t, c.ThreadID, crashed.ID(), name)
+	}
+	v, err := testdump.Open(t, "net10-zoo").View("")
+	require.NoError(t, err)
+	crashed, err := v.CrashedThread()
+	assert.NoError(t, err)
+	assert.Nil(t, crashed)
+}
+
+// TestSourceErr: with Source, a managed frame has a file or the reason why not.
+func TestSourceErr(t *testing.T) {
+	v, err := testdump.Open(t, "net10-stacks").View("")
+	require.NoError(t, err)
+	for _, source := range []bool{true, false} {
+		with, without := 0, 0
+		o := sosgo.StackOptions{}
+		o.Source = source
+		s, err := v.Stacks(t.Context(), o)
+		require.NoError(t, err)
+		for thread, err := range s.Threads {
+			require.NoError(t, err)
+			for f, err := range thread.Frames {
+				if err != nil || f.Kind != answer.FrameManaged || f.Method.Err != nil {
+					continue
+				}
+				if f.File != "" {
+					with++
+					assert.NoError(t, f.SourceErr)
+				} else if f.SourceErr != nil {
+					without++
+				} else {
+					assert.False(t, source, "%s has neither", f.Name())
+				}
+			}
+		}
+		if source {
+			assert.Positive(t, without)
+		} else {
+			assert.Zero(t, with+without)
+		}
+	}
+}
+
+// TestVersionWithoutHeap: whether a collection was in progress is unknown where the heap can't be read.
+func TestVersionWithoutHeap(t *testing.T) {
+	d := testdump.Open(t, "net10-zoo")
+	version := heap.Version(d.Runtimes()[0], nil, sosgo.ErrNotInDump)
+	assert.ErrorIs(t, version.InGC.Err, sosgo.ErrNotInDump)
+	v, err := d.View("")
+	require.NoError(t, err)
+	version, err = v.EEVersion(t.Context())
+	require.NoError(t, err)
+	assert.Equal(t, answer.Known(false), version.InGC)
 }

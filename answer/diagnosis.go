@@ -288,5 +288,6 @@ type EEVersion struct {
 	NoGC    Reason     `json:"gcError,omitzero" doc:"why the heap can't be read"`
 	Heaps   Maybe[int] `json:"heaps,omitzero" doc:"number of GC heaps"`
 	DATAS   *uint64    `json:"datas,omitempty" doc:"mode of dynamic adaptation to application sizes of a server GC"`
-	InGC    bool       `json:"inCollection" doc:"the dump was taken in the middle of a collection"`
+	// InGC is unknown where the heap can't be read.
+	InGC Maybe[bool] `json:"inCollection,omitzero" doc:"the dump was taken in the middle of a collection; absent where the heap can't be read"`
 }

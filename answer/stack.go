@@ -108,6 +108,7 @@ type Frame struct {
 	SymbolOffset uint64             `json:"symbolOffset,omitempty" doc:"of the instruction pointer from the symbol"`
 	File         string             `json:"file,omitempty" doc:"source file"`
 	Line         int                `json:"line,omitempty" doc:"line in it"`
+	SourceErr    error              `json:"-"` // why a managed frame has no File, if source was asked for: often its PDB is missing
 	Registers    FrameRegisters     `json:"registers,omitzero" doc:"with -r: the registers that are known"`
 	Arguments    []Variable         `json:"arguments,omitempty" doc:"with -a or -p: the arguments"`
 	Locals       []Variable         `json:"locals,omitempty" doc:"with -a or -l: the locals"`

@@ -15,9 +15,11 @@ type FieldDesc struct {
 	MethodTable target.Addr // MTOfEnclosingClass
 	Token       metadata.Token
 	Static      bool
-	Thread      bool   // thread static
-	RVA         bool   // the value is in the image
-	Offset      uint32 // from the first field, which is 8 bytes into an object; of a static from its class's statics
+	Thread      bool // thread static
+	RVA         bool // the value is in the image
+	// Offset is relative to the first field, which is 8 bytes into an object, behind its MethodTable; SOS counts from the
+	// object. For a static it is relative to its class's statics: see StaticField and ThreadStaticField.
+	Offset      uint32
 	ElementType metadata.ElementType
 }
 

@@ -92,11 +92,11 @@ func Version(inst *dac.Instance, h *Heap, err error) *answer.EEVersion {
 	v := &answer.EEVersion{Version: inst.Version(), Release: inst.Release(), Text: inst.VersionText(), Core3: inst.IsCore3()}
 	if h == nil {
 		v.Note(err)
-		v.NoGC.Err, v.Heaps.Err = err, err
+		v.NoGC.Err, v.Heaps.Err, v.InGC.Err = err, err, err
 		return v
 	}
 	server := h.Server()
-	v.Server, v.Heaps, v.InGC = &server, answer.Known(len(h.SubHeaps())), h.InGC()
+	v.Server, v.Heaps, v.InGC = &server, answer.Known(len(h.SubHeaps())), answer.Known(h.InGC())
 	if mode, ok := h.DATAS(); ok && server {
 		v.DATAS = &mode
 	}

@@ -18,7 +18,6 @@ import (
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/internal/files/symbolserver"
 	files "github.com/sosgo/sosgo/internal/front/remote"
-	"github.com/sosgo/sosgo/target"
 )
 
 // Options configure access to a dump. The zero value is valid.
@@ -40,23 +39,15 @@ type Options struct {
 // Open opens the dump at an address of http, https or s3 (s3://BUCKET/KEY). Requests end with ctx, also those of later
 // reads.
 func Open(ctx context.Context, address string, o Options) (*sosgo.Dump, error) {
-	if o.Dump.GraphDir != "" {
-		return nil, target.Unsupportedf("of a dump at an address no graph can be kept: GraphDir needs a file")
-	}
 	if o.Env == nil {
 		o.Env = os.LookupEnv
 	}
-	f, err := files.Open(address, files.Options{Memory: o.Memory, Disk: o.Disk, DiskSize: o.DiskSize, CA: o.CA, Redirects: o.Redirects, Env: o.Env,
-		Context: func() context.Context { return ctx }})
+	d, err := files.OpenDump(address, files.Options{Memory: o.Memory, Disk: o.Disk, DiskSize: o.DiskSize, CA: o.CA, Redirects: o.Redirects, Env: o.Env,
+		Context: func() context.Context { return ctx }}, o.Dump)
 	if err != nil {
 		return nil, err
 	}
-	d, err := sosgo.OpenReaderAt(f, f.Size(), o.Dump)
-	if err != nil {
-		return nil, &files.Error{Name: files.Name(address), Err: err}
-	}
-	d.File().Path = files.Name(address)
-	return d, nil
+	return &sosgo.Dump{Dump: d}, nil
 }
 
 // SymbolServerOptions configure a symbol server. The zero value is valid.

@@ -41,6 +41,7 @@ type sourcePlace struct {
 type sourceLine struct {
 	file string
 	line int
+	err  error
 }
 
 // NewDescriber returns a Describer that notes unreadable parts in gaps.
@@ -129,25 +130,28 @@ func (d *Describer) method(f *stackwalk.Frame, out *answer.Frame) {
 	if f.Kind == stackwalk.FrameManaged {
 		offset := uint64(f.Code.Offset)
 		out.Offset = &offset
-		out.File, out.Line = d.source(f)
+		out.File, out.Line, out.SourceErr = d.source(f)
 	}
 }
 
-// source returns f's place in the source. It is empty if f has no source or the PDB is not available. Neither is an
-// error of the dump.
-func (d *Describer) source(f *stackwalk.Frame) (file string, line int) {
+// source returns f's place in the source, or why it is unknown: f has no source, or the PDB is not available. Neither is
+// an error of the dump.
+func (d *Describer) source(f *stackwalk.Frame) (file string, line int, err error) {
 	if !d.options.Source {
-		return "", 0
+		return "", 0, nil
 	}
 	at := sourcePlace{f.IP, f.Exact}
 	known, ok := d.lines[at]
 	if !ok {
-		if l, err := f.SourceLine(); err == nil {
-			known = sourceLine{l.File, l.Line}
+		l, err := f.SourceLine()
+		if err == nil {
+			known = sourceLine{l.File, l.Line, nil}
+		} else {
+			known.err = err
 		}
 		d.lines[at] = known
 	}
-	return known.file, known.line
+	return known.file, known.line, known.err
 }
 
 // variables describes the selected variables.

@@ -65,7 +65,7 @@ func textObject(s string) answer.Cell {
 	return answer.Cell{Kind: answer.CellObject, String: true, Bits: 8, Text: s}
 }
 
-// TestQueryKinds: a column has the kind of its values, text if they have several, and null where there is none.
+// TestQueryKinds: a column has the kind of its values, text if they have several, and null without one.
 func TestQueryKinds(t *testing.T) {
 	for _, c := range []struct {
 		name      string

@@ -69,22 +69,14 @@ func Open(_ context.Context, path string, o cli.OpenOptions) (cli.Dump, error) {
 
 // openRemote opens a dump at an address.
 func openRemote(address string, o cli.OpenOptions, options *opening) (cli.Dump, error) {
-	switch {
-	case o.Sandbox:
+	if o.Sandbox {
 		return nil, target.Unsupportedf("with --sandbox nothing can be read over a network")
-	case o.GraphDir != "":
-		return nil, target.Unsupportedf("of a dump at an address no graph can be kept: --graph-dir needs a file")
 	}
-	f, err := remote.Open(address, remote.Options{Memory: options.pages, Disk: o.RemotePages, DiskSize: options.remotePages, CA: o.CA, Redirects: o.RemoteRedirects,
-		Env: os.LookupEnv, Context: o.Context, Failed: o.Failed})
+	d, err := remote.OpenDump(address, remote.Options{Memory: options.pages, Disk: o.RemotePages, DiskSize: options.remotePages, CA: o.CA, Redirects: o.RemoteRedirects,
+		Env: os.LookupEnv, Context: o.Context, Failed: o.Failed}, options.Options)
 	if err != nil {
-		return nil, err
+		return nil, err // and no cli.Dump, which would not be nil
 	}
-	d, err := process.OpenReaderAt(f, f.Size(), options.Options)
-	if err != nil {
-		return nil, &remote.Error{Name: remote.Name(address), Err: err}
-	}
-	d.File().Path = remote.Name(address)
 	return d, nil
 }
 

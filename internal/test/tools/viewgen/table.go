@@ -86,6 +86,8 @@ var inside = map[string]bool{
 	"Scan": true, "Jobs": true, "Walk": true, "Walker": true, "Symbols": true, "Env": true, "Brief": true,
 	"app/tasks.StackOptions.Any": true, "app/tasks.StackOptions.Machines": true, "app/tasks.StackOptions.Roots": true,
 	"app/waste.Options.Kinds": true, "app/waste.Options.Live": true, "app/waste.Options.Locals": true, "app/waste.Options.Statics": true,
+	"app/values.DescribeOptions.Show": true, "threads.StackOptions.Debug": true, "threads.ObjectOptions.Extended": true, // forms of commands
+	"app/stacks.Options.Debug": true, "app/stacks.Options.Carried": true, "threads.StackOptions.Carried": true,
 	"app/web.ClientOptions.Clock": true, "app/web.ClientOptions.Unnamed": true,
 }
 

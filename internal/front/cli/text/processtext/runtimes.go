@@ -98,7 +98,7 @@ func EEVersion(p *report.Page, v *answer.EEVersion) {
 	default:
 		p.Print("Workstation mode\n")
 	}
-	if v.InGC {
+	if answer.Is(v.InGC, true) {
 		p.Print("In plan phase of garbage collection\n")
 	}
 }

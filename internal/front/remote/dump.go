@@ -1,0 +1,23 @@
+package remote
+
+import (
+	"github.com/sosgo/sosgo/process"
+	"github.com/sosgo/sosgo/target"
+)
+
+// OpenDump opens the dump at an address; see Open.
+func OpenDump(address string, o Options, dump process.Options) (*process.Dump, error) {
+	if dump.GraphDir != "" {
+		return nil, target.Unsupportedf("of a dump at an address no graph can be kept (GraphDir, --graph-dir): that needs a file")
+	}
+	f, err := Open(address, o)
+	if err != nil {
+		return nil, err
+	}
+	d, err := process.OpenReaderAt(f, f.Size(), dump)
+	if err != nil {
+		return nil, &Error{Name: Name(address), Err: err}
+	}
+	d.File().Path = Name(address)
+	return d, nil
+}
