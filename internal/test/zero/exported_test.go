@@ -1190,6 +1190,7 @@ var exportedFuncs = map[string]any{
 	"target.NoSuchf":              sosgo_target.NoSuchf,
 	"target.Pointer":              sosgo_target.Pointer,
 	"target.ProtectionOf":         sosgo_target.ProtectionOf,
+	"target.RangeAt":              sosgo_target.RangeAt,
 	"target.ReaderAtSource":       sosgo_target.ReaderAtSource,
 	"target.RegName":              sosgo_target.RegName,
 	"target.Regs":                 sosgo_target.Regs,
