@@ -189,7 +189,7 @@ func (b *browser) wait(condition string) {
 		if err == nil {
 			return
 		}
-		if strings.Contains(err.Error(), "Cannot find context with specified id") && time.Now().Before(until) {
+		if (strings.Contains(err.Error(), "Cannot find context with specified id") || strings.Contains(err.Error(), "target navigated")) && time.Now().Before(until) {
 			continue
 		}
 		b.t.Fatalf("%s: %v; the browser says %q; the page has: %.2000s", condition, err, b.problems, b.text("document.body.innerText"))

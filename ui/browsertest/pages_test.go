@@ -226,6 +226,14 @@ func TestWayOn(t *testing.T) {
 	}
 	click(b, "#instances td a")
 	b.wait(`document.querySelector("main").dataset.page === "object" && [...document.querySelectorAll("h2")].some((e) => e.textContent === "What holds it")`)
+	b.open("heap/System.String") // the values of a field are counted
+	b.wait(`document.querySelector("#values option[value=_stringLength]") !== null`)
+	b.run(chromedp.Evaluate[chromedp.Void](`(() => { const s = document.querySelector("#values select"); s.value = "_stringLength"; s.dispatchEvent(new Event("change", { bubbles: true })); })()`))
+	b.wait(`document.querySelector("#values tbody tr") !== null`)
+	counted := ask[struct{ Rows []map[string]int }](t, dumps[2].path, "query", `from objects of exactly "System.String" | group by _stringLength | select count() | order by 1 desc | top 1`).Rows
+	if got := b.text(`[...document.querySelectorAll("#values tbody tr:first-child td")].map((e) => e.textContent).join(" ")`); len(counted) != 1 || plain(got) != fmt.Sprintf("%d %d", counted[0]["_stringLength"], counted[0]["count()"]) {
+		t.Errorf("the first value is %s, of the query %v", got, counted)
+	}
 }
 
 // TestSearch: the search in the head finds an address, a thread, a method, a type, a request, a text and a command.
@@ -275,6 +283,23 @@ func TestPlaces(t *testing.T) {
 	b.wait("location.hash.includes('zoom.stacks')")
 	b.run(chromedp.Evaluate[chromedp.Void]("history.back()"))
 	b.wait("location.hash === '#/threads'")
+	b.clean(host(t, at))
+}
+
+// TestNames: names are written as people write them, or on request as the runtime has them, which the browser keeps.
+func TestNames(t *testing.T) {
+	b := start(t)
+	at := serve(t, dumps[2].path)
+	b.run(chromedp.Navigate(at))
+	const names = `[...document.querySelectorAll("main td .type")].map((e) => e.textContent)`
+	b.open("heap")
+	if got := b.text(names + `.some((s) => /System\.String|\+|\x60/.test(s)) + " " + ` + names + `.includes("string")`); got != "false true" {
+		t.Errorf("names of the runtime stand among the types: %s; %s", got, b.text(names))
+	}
+	b.run(chromedp.Evaluate[chromedp.Void](`document.querySelector("footer button").click()`))
+	b.wait(names + `.includes("System.String")`)
+	b.run(chromedp.Evaluate[chromedp.Void](`document.querySelector("footer button").click()`))
+	b.wait(names + `.includes("string")`)
 	b.clean(host(t, at))
 }
 

@@ -15,7 +15,7 @@ import { Search, SearchPage } from "./pages/search";
 import { ThreadsPage } from "./pages/threads";
 import { AsyncPage, LocksPage, PoolsPage, RequestsPage, WaitsPage } from "./pages/work";
 import { Link, Section, total, TypeName } from "./parts";
-import { chooseTheme, go, lastScroll, link, printing, route, startTheme, subject, theme, useDoc, type Theme } from "./state";
+import { chooseNames, chooseTheme, go, lastScroll, link, printing, route, startNames, startTheme, subject, theme, useDoc, type Theme } from "./state";
 import { count, csharp, plural, shortType } from "./text";
 
 interface Page {
@@ -94,6 +94,7 @@ function Contents(): JSX.Element {
   );
 }
 
+let runtimeNames = false;
 const themes: Theme[] = ["auto", "light", "dark"];
 
 /** The program that runs in the process: its assembly, or the name of its file. */
@@ -153,7 +154,7 @@ function App(): JSX.Element {
     <nav class="pages" aria-label="Parts of the page"><ul>{spaces.filter((s) => s.pages.some((p) => shown.includes(p) && !passing.includes(p.id))).map((s) => <li><a href={link(s.pages[0]!.id)} aria-current={s === space ? "page" : undefined}>{s.title}</a></li>)}</ul></nav>
     {tabs.length > 1 && <nav class="tabs" aria-label={`Pages of ${space?.title}`}><ul>{tabs.map((p) => <Tab key={p.id} p={p} here={p === page} />)}</ul></nav>}
     <main id="main" ref={main} tabIndex={-1} data-page={page.id}>{space && <Crumbs space={space} page={page} />}{page === everything ? null : <h1 class="hidden">{page.title}</h1>}<Guarded show={page.show} key={page.id + "/" + (page.id === "threads" || page.id === "heap" ? route.value.arg : "")} />{isReport && page.id === "overview" && <Contents />}</main>
-    <footer>{isReport ? "A report of sosgo: the top of each list. sosgo web shows all of it." : "Nothing is changed, and nothing leaves this machine."} Keys: g and a letter go to a page, Ctrl-K to the search. <a href={link("all")}>All pages on one</a>, for printing.</footer>
+    <footer>{isReport ? "A report of sosgo: the top of each list. sosgo web shows all of it." : "Nothing is changed, and nothing leaves this machine."} Keys: g and a letter go to a page, Ctrl-K to the search. <a href={link("all")}>All pages on one</a>, for printing. {!isAlone() && <button type="button" class="plain" onClick={() => chooseNames(!runtimeNames)}>{runtimeNames ? "Names as in C#" : "Names as in the runtime"}</button>}</footer>
   </>;
 }
 
@@ -191,6 +192,7 @@ export function start(): void {
   if (isReport) shown = pages.filter((p) => !p.served || p.files && subject.value.others?.length);
   if (isAlone()) shown = shown.filter((p) => !p.files);
   startTheme();
+  runtimeNames = startNames();
   listen();
   load().then((s) => { subject.value = s; }, () => { subject.value = { file: "?" }; });
   const at = document.getElementById("app");

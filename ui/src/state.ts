@@ -3,6 +3,7 @@ import { signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
 import { ask, inReport, isReport, reportSubject, stopped, type Question } from "./api";
 import type { Doc, Subject } from "./api";
+import { showRuntimeNames } from "./text";
 
 /** Where the page stands: #/PAGE/ARGUMENT?NAME=VALUE. The values are how its parts are sorted, filtered and zoomed. */
 export interface Route { page: string; arg: string; state: Record<string, string> }
@@ -84,6 +85,22 @@ export function chooseTheme(t: Theme): void {
   if (t === "auto") delete document.documentElement.dataset["theme"];
   else document.documentElement.dataset["theme"] = t;
   try { localStorage.setItem("sosgo-theme", t); } catch { /* a file may not remember */ }
+}
+
+const namesKept = "sosgo-names";
+
+/** Shows names as the runtime has them, or as people write them. Charts and tables are made anew with the page. */
+export function chooseNames(runtime: boolean): void {
+  try { localStorage.setItem(namesKept, runtime ? "runtime" : ""); } catch { return; }
+  location.reload();
+}
+
+/** Names are shown as the runtime has them. */
+export function startNames(): boolean {
+  let kept: string | null = null;
+  try { kept = localStorage.getItem(namesKept); } catch { /* a file may not remember */ }
+  showRuntimeNames(kept === "runtime");
+  return kept === "runtime";
 }
 
 /** Changes when the system turns dark or light: what is drawn with colours is drawn anew. */

@@ -38,6 +38,9 @@ export function time(s: string | null | undefined): string {
   return m ? `${m[1]} ${m[2]} UTC` : s ?? "";
 }
 
+/** A duration with room between numbers and units: 1 m 3.5 s. */
+export const duration = (s: string | undefined): string => (s ?? "").replace(/([\d.]+)(ms|µs|[dhms])(?=[\d.]|$)/g, "$1 $2 ").trim();
+
 /** A share; what is not none is not 0, and what is not all is not 100. */
 export function percent(n: number | null | undefined): string {
   if (n == null) return "";
@@ -55,8 +58,12 @@ const keywords: Record<string, string> = { Boolean: "bool", Byte: "byte", SByte:
   Int64: "long", UInt64: "ulong", IntPtr: "nint", UIntPtr: "nuint", Object: "object", String: "string", Void: "void" };
 const builtIn = new RegExp(`(?<![\\w.+\`])(?:System\\.)?(${Object.keys(keywords).join("|")})(?![\\w+\`<(])`, "g");
 
+/** Names are shown as the runtime has them. */
+let asRuntime = false;
+export function showRuntimeNames(on: boolean): void { asRuntime = on; }
+
 /** A name as people write it: List<int> for List`1[[System.Int32, System.Private.CoreLib]], Outer.Inner for Outer+Inner, Run λ0 for a lambda. */
-export const csharp = (name: string): string => spelled(generic(name));
+export const csharp = (name: string): string => (asRuntime ? name : spelled(generic(name)));
 
 /** A name with its type arguments as C# has them. */
 function generic(name: string): string {
@@ -118,10 +125,11 @@ function written(name: string): string {
 const bare = (name: string): string => name.replace(/(?:[\p{L}_@][\p{L}\p{N}_]*\.)+(?=[\p{L}_@<])/gu, "");
 
 /** The name of a type without namespaces: Dictionary<string, Order>. */
-export const shortType = (name: string): string => spelled(bare(generic(name)));
+export const shortType = (name: string): string => (asRuntime ? bare(name) : spelled(bare(generic(name))));
 
 /** The name of a type, or of a member, in two parts: its namespace, and the rest, in which type arguments stand without theirs. */
 export function typeParts(full: string): [space: string, name: string] {
+  if (asRuntime) return [full.slice(0, namespaceEnd(full)), full.slice(namespaceEnd(full))];
   const name = csharp(full), g = generic(full), rest = g.slice(namespaceEnd(g));
   return name.endsWith(spelled(rest)) ? [name.slice(0, name.length - spelled(rest).length), spelled(bare(rest))] : ["", spelled(bare(g))];
 }
@@ -154,6 +162,13 @@ export const lastParts = (name: string): string => csharp(name).split(".").slice
 /** Longer texts of the process are cut where a sentence is short. */
 const longest = 90;
 
+/** What a text that connects to a database is called: its database, or else its server. */
+function connection(text: string): string | undefined {
+  if (!/^[^;=]+=[^;]*;/.test(text)) return undefined;
+  const part = (name: string): string | undefined => new RegExp(`(?:^|;)\\s*(?:${name})\\s*=\\s*([^;]+)`, "i").exec(text)?.[1];
+  return part("initial catalog|database") ?? part("data source|server|host");
+}
+
 /** How a part of a sentence is written where there is little room: an address as a sign, names without their namespaces. */
 function brief(type: string, text: string): string {
   switch (type) {
@@ -162,7 +177,7 @@ function brief(type: string, text: string): string {
     case "type": return shortType(text);
     case "method": return shortMethod(text);
     case "field": return lastParts(text);
-    case "text": return fitted(text.trimEnd(), longest, (s) => s.length);
+    case "text": return connection(text) ?? fitted(text.trimEnd(), longest, (s) => s.length);
   }
   return text;
 }

@@ -7,7 +7,7 @@ import { areaOf, concerned, deed, deeds, groupRequests, seconds, stateOf } from 
 import { around, layers, type GraphEdge, type GraphNode } from "../src/graph";
 import { steps } from "../src/pages/type";
 import { address, parseRoute } from "../src/state";
-import { bytes, count, csharp, fitted, linked, namespaceEnd, percent, runtimeVersion, shortMethod, shortType, typeParts, visible } from "../src/text";
+import { bytes, count, csharp, duration, fitted, linked, namespaceEnd, percent, runtimeVersion, shortMethod, shortType, typeParts, visible } from "../src/text";
 
 test("characters that hide or turn text are shown, and JSON stays what it was", () => {
   const text = String.raw`{"a":"x\u202ey","b":"\\u202e","c":"a\nb","d":"\u003cscript\u003e","e":"\u0007"}`;
@@ -193,6 +193,12 @@ test("sentences are short where there is little room", () => {
 test("ways from roots are alike but for addresses and indices", () => {
   assert.deepEqual(steps("static A.B.Orders -> List<A+B> 00007faf59804b80 -> _items A+B[] 00007faf5aeca9a0 -> [58507] A+B 00007faf59802bf8").map((s) => [s.name, s.address]),
     [["static A.B.Orders", ""], ["List<A+B>", "0x7faf59804b80"], ["_items A+B[]", "0x7faf5aeca9a0"], ["[…] A+B", "0x7faf59802bf8"]]);
+});
+
+test("a connection is called by its database, and durations have room", () => {
+  const said = (text: string): string => linked({ text, args: [{ type: "text", start: 0, end: text.length }] }, true).map((p) => p.text).join("");
+  assert.deepEqual(["Data Source=h,1433;User ID=app;Initial Catalog=shop;Max Pool Size=4", "Host=h;Port=5432", "a = b; c"].map(said), ["shop", "h", "a = b; c"]);
+  assert.deepEqual([duration("2s"), duration("1h2m3.5s"), duration("500ms"), duration(undefined)], ["2 s", "1 h 2 m 3.5 s", "500 ms", ""]);
 });
 
 test("versions of runtimes are those that people know", () => {

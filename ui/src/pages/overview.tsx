@@ -4,7 +4,7 @@ import type { CrashinfoResult as Crash, DoctorResult as Doctor, DumpheapResult a
 import { areaOf, concerned, deeds, groupRequests, oldest, requestName, stateOf, type Area, type Concerned, type State } from "../findings";
 import { Addr, Command, Link, Method, Notes, osThread, Place, Said, Strength, Text, ThreadLink, total, Verdicts, Waiting } from "../parts";
 import { link, useDoc } from "../state";
-import { bytes, count, linked, plural, runtimeVersion, shortType, time } from "../text";
+import { bytes, count, duration, linked, plural, runtimeVersion, shortType, time } from "../text";
 
 /** What is wrong, whom it concerns, and where to go on: the answer to the question that people come with. */
 export function Overview(): JSX.Element {
@@ -62,7 +62,7 @@ function Whom({ f }: { f: Finding }): JSX.Element | null {
   const served = new Set(list.map((c) => c.request)), since = oldest(requests.filter((r) => served.has(requestName(r))));
   return <dl class="facts whom"><div><dt>{mine ? "Who waits" : "Web requests that wait"}</dt><dd>{list.slice(0, mostWhom).map((c) => <div>{c.count > 1 ? `${count(c.count)} × ` : ""}{c.request ? <b>{c.request} </b> : null}{c.thread ? <ThreadLink t={c.thread} /> : null}{c.method ? <> in <Method name={c.method} brief /></> : null} <Place file={c.file} line={c.line} /></div>)}
     {list.length > mostWhom && <div class="dim">and {count(list.slice(mostWhom).reduce((n, c) => n + c.count, 0))} more</div>}</dd></div>
-    {since && <div><dt>Since</dt><dd>up to {since}</dd></div>}</dl>;
+    {since && <div><dt>Since</dt><dd>up to {duration(since)}</dd></div>}</dl>;
 }
 
 /** What a finding rests on, and the commands that show more. */

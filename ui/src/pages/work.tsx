@@ -10,7 +10,7 @@ import type { AsyncCall, AsyncstacksResult as AsyncStacks, AsyncWork, SqlpoolsRe
 import { groupRequests, objectsOf, seconds, type RequestGroup } from "../findings";
 import { Addr, Facts, Method, Notes, osThread, Place, Said, Section, Show, Strength, Table, Text, ThreadLink, TypeName, Verdicts, Waiting } from "../parts";
 import { link, useDoc } from "../state";
-import { count, csharp, lastParts, plural, shortMethod, shortType, time } from "../text";
+import { count, csharp, duration, lastParts, plural, shortMethod, shortType, time } from "../text";
 
 const callName = (c: AsyncCall): string => c.method ?? c.name ?? "?";
 
@@ -236,7 +236,7 @@ function Groups({ list, caption }: { list: RequestGroup[]; caption: string }): J
     { head: "Requests", cell: (g) => count(g.requests.length), by: (g) => g.requests.length, num: true },
     { head: "Route", cell: (g) => <><b>{g.name}</b>{g.requests.length === 1 ? <OneRequest x={g.requests[0]!} short /> : <Each of={g} />}</>, by: (g) => g.name }, { head: "Does", cell: (g) => <Text s={g.does} />, by: (g) => g.does },
     { head: "Where", cell: (g) => (g.method ? <><Method name={g.method} brief /> <Place file={g.file} line={g.line} /></> : null), by: (g) => g.method },
-    { head: "Oldest", cell: (g) => g.age, by: (g) => seconds(g.age) || 0, num: true }]} />;
+    { head: "Oldest", cell: (g) => duration(g.age), by: (g) => seconds(g.age) || 0, num: true }]} />;
 }
 
 /** The requests of a group, one by one. */
@@ -247,7 +247,7 @@ function Each({ of }: { of: RequestGroup }): JSX.Element {
 }
 
 function OneRequest({ x, short = false }: { x: Request; short?: boolean }): JSX.Element {
-  return <div>{x.path}<span class="dim">{x.query}</span> <Addr a={x.context ?? x.object} /> {short ? null : x.age} <span class="dim">{x.state}</span>{x.exception ? <> threw <Addr a={x.exception} /></> : null}
+  return <div>{x.path}<span class="dim">{x.query}</span> <Addr a={x.context ?? x.object} /> {short ? null : duration(x.age)} <span class="dim">{x.state}</span>{x.exception ? <> threw <Addr a={x.exception} /></> : null}
     {short ? (x.threads ?? []).map((t) => <> <ThreadLink t={t} /></>) : <Work threads={x.threads} stack={x.stack} />}</div>;
 }
 
