@@ -85,7 +85,7 @@ var dumps = []canned{
 	{"web", dump("web", "web-net10", "web-net10.dmp.zst")},
 }
 
-var pages = []string{"overview", "crash", "exceptions", "waits", "requests", "threads", "async", "locks", "pools", "heap", "suspects", "dominators", "memory", "generations", "strings", "waste", "doctor", "modules", "facts"}
+var pages = strings.Fields("overview crash exceptions waits requests threads async locks pools heap suspects dominators memory generations strings waste doctor modules facts")
 var served = []string{"diff", "console", "terminal", "search/Wait"}
 
 // A browser is one that was started for a test.
@@ -98,7 +98,7 @@ type browser struct {
 	requested []string // addresses that it asked for
 }
 
-// start starts a browser, or skips the test if there is none.
+// start starts a browser, or skips the test if no browser is installed.
 func start(t *testing.T) *browser {
 	t.Helper()
 	path := os.Getenv("SOSGO_BROWSER")

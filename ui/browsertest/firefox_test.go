@@ -45,7 +45,7 @@ func (l *lockedBuffer) String() string {
 	return l.b.String()
 }
 
-// startFirefox starts Firefox, or skips the test if there is none, or none that starts.
+// startFirefox starts Firefox, or skips the test if it is not installed or does not start.
 func startFirefox(t *testing.T) *firefox {
 	t.Helper()
 	path, err := exec.LookPath("firefox-esr")

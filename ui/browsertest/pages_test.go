@@ -46,7 +46,7 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// checkWhole fails where a page shows what nobody can read: a value that is none, or more than the window is wide.
+// checkWhole fails where a page shows what nobody can read: a missing value, or more than the window is wide.
 func checkWhole(t *testing.T, b *browser, page string) {
 	t.Helper()
 	for _, bad := range []string{"undefined", "NaN", "[object Object]", "a bug of sosgo"} {
@@ -178,7 +178,8 @@ func TestSummary(t *testing.T) {
 		}
 		if len(findings) > 0 {
 			f := findings[0]
-			if got := b.text(`[".headline .tag", ".headline .strength"].map((s) => document.querySelector(s).textContent).join(" ") + " " + document.querySelector(".headline").className`); got != fmt.Sprintf("%s %s headline %s", f.Kind, f.Strength, f.Severity) {
+			const headline = `[".headline .tag", ".headline .strength"].map((s) => document.querySelector(s).textContent).join(" ") + " " + document.querySelector(".headline").className`
+			if got := b.text(headline); got != fmt.Sprintf("%s %s headline %s", f.Kind, f.Strength, f.Severity) {
 				t.Errorf("the headline is %s, the finding %v", got, f)
 			}
 		} else if got := b.text(`document.querySelector(".headline").textContent`); !strings.HasPrefix(got, "Nothing wrong was found") {
@@ -231,7 +232,8 @@ func TestWayOn(t *testing.T) {
 	b.run(chromedp.Evaluate[chromedp.Void](`(() => { const s = document.querySelector("#values select"); s.value = "_stringLength"; s.dispatchEvent(new Event("change", { bubbles: true })); })()`))
 	b.wait(`document.querySelector("#values tbody tr") !== null`)
 	counted := ask[struct{ Rows []map[string]int }](t, dumps[2].path, "query", `from objects of exactly "System.String" | group by _stringLength | select count() | order by 1 desc | top 1`).Rows
-	if got := b.text(`[...document.querySelectorAll("#values tbody tr:first-child td")].map((e) => e.textContent).join(" ")`); len(counted) != 1 || plain(got) != fmt.Sprintf("%d %d", counted[0]["_stringLength"], counted[0]["count()"]) {
+	got := b.text(`[...document.querySelectorAll("#values tbody tr:first-child td")].map((e) => e.textContent).join(" ")`)
+	if len(counted) != 1 || plain(got) != fmt.Sprintf("%d %d", counted[0]["_stringLength"], counted[0]["count()"]) {
 		t.Errorf("the first value is %s, of the query %v", got, counted)
 	}
 }
@@ -244,7 +246,8 @@ func TestSearch(t *testing.T) {
 	b.open("overview")
 	find := func(text, wanted string) {
 		t.Helper()
-		b.run(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`(() => { dispatchEvent(new KeyboardEvent("keydown", { key: "k", ctrlKey: true })); const i = document.activeElement; i.value = %q; i.form.requestSubmit(); })()`, text)))
+		b.run(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`(() => { dispatchEvent(new KeyboardEvent("keydown", { key: "k", ctrlKey: true }));
+  const i = document.activeElement; i.value = %q; i.form.requestSubmit(); })()`, text)))
 		b.wait("!document.querySelector('.waiting') && " + wanted)
 	}
 	has := func(selector, text string) string {
@@ -308,12 +311,12 @@ func TestOldLinks(t *testing.T) {
 	b := start(t)
 	at := serve(t, dumps[1].path)
 	b.run(chromedp.Navigate(at))
-	for _, p := range []string{"overview", "threads", "heap", "dominators", "memory", "suspects", "strings", "waste", "async", "locks", "requests", "modules", "facts", "doctor", "diff", "console", "terminal"} {
+	for p := range strings.FieldsSeq("overview threads heap dominators memory suspects strings waste async locks requests modules facts doctor diff console terminal") {
 		b.open(p)
 	}
 	b.run(chromedp.Evaluate[chromedp.Void](`location.hash = "#/object"`)) // it was a search for an address, which now is in the head
 	b.wait(`document.querySelector("main").dataset.page === "heap"`)
-	// A tab without anything is none: it says why.
+	// A tab without anything is grey, and says why.
 	b.open("threads")
 	b.wait(`document.querySelector("nav.tabs .none")?.title === "no web request was found"`)
 	b.clean(host(t, at))
@@ -370,7 +373,7 @@ func TestThread(t *testing.T) {
 	if got := b.text(`document.querySelector("[data-fact=frames]").children.length`); got != strconv.Itoa(len(frames)) || len(frames) == 0 {
 		t.Errorf("%s frames, of --json %d", got, len(frames))
 	}
-	// Names are as C# writes them; those of the runtime are their titles.
+	// Names are as C# writes them; the runtime's names are their titles.
 	text := b.text(`document.querySelector("[data-fact=frames]").textContent + [...document.querySelectorAll("[data-fact=frames] [title]")].map((e) => e.title)`)
 	for _, f := range frames {
 		if !strings.Contains(text, f.Method) {
@@ -790,7 +793,8 @@ func TestPrint(t *testing.T) {
 	b.run(chromedp.Navigate("file://" + file))
 	b.open("overview")
 	b.run(chromedp.Evaluate[chromedp.Void](`dispatchEvent(new Event("beforeprint"))`))
-	blank := b.text(`[...document.querySelectorAll("[data-whole] canvas")].filter((c) => !c.width || !c.height || !c.getContext("2d").getImageData(0, 0, c.width, c.height).data.some((v) => v)).length + " of " + document.querySelectorAll("[data-whole] canvas").length`)
+	blank := b.text(`(() => { const all = [...document.querySelectorAll("[data-whole] canvas")];
+  return all.filter((c) => !c.width || !c.height || !c.getContext("2d").getImageData(0, 0, c.width, c.height).data.some((v) => v)).length + " of " + all.length; })()`)
 	if !strings.HasPrefix(blank, "0 of ") || blank == "0 of 0" {
 		t.Errorf("%s charts are blank", blank)
 	}
@@ -846,7 +850,7 @@ func spoil(v any) any {
 
 var embedded = regexp.MustCompile(`(?s)(<script type="application/json" id="report">)(.*?)(</script>)`)
 
-// reports are those of dumps, by path: several tests look at the same one.
+// reports are the reports of dumps, by path: several tests look at the same report.
 var reports sync.Map
 
 // report returns the report of a dump.

@@ -83,7 +83,7 @@ func TestSite(t *testing.T) {
 	}
 }
 
-// TestSiteDumps opens dumps from this machine: the documents are those of the command line, the first page is there soon, and a large file is
+// TestSiteDumps opens dumps from this machine: the documents are the same as on the command line, the first page is there soon, and a large file is
 // not read as a whole.
 func TestSiteDumps(t *testing.T) {
 	at := serveSite(t)

@@ -79,7 +79,7 @@ function generic(name: string): string {
 
 /** Writes names that compilers make, keywords, and types in types. */
 function spelled(s: string): string {
-  return written(s).replace(builtIn, (_, type: string) => keywords[type] ?? type).replace(/(?<=[\w>])\+(?=[\w<])/g, ".");
+  return written(s).replace(builtIn, (_, type: string) => keywords[type] ?? type).replace(/(?<=[\w>])\+(?=[\w<])/g, ".").replace(/(?<=[(,]\s?)\s*((?:<[^()]*>|[^(),<\s])+) ByRef\b/g, (all: string, type: string) => (all.startsWith(" ") ? " " : "") + `ref ${type}`);
 }
 
 /** The name in an argument, without the assembly behind the last comma that no list is around. */

@@ -54,6 +54,8 @@ test("names", () => {
   assert.equal(csharp("D`2[[System.Int32, mscorlib, Version=4.0.0.0],[L`1[[X.Y+Z, a]], b]][]"), "D<int, L<X.Y.Z>>[]");
   assert.equal(csharp("System.Number.ThrowFormatException[[System.Char, System.Private.CoreLib]](System.ReadOnlySpan`1<Char>)"), "System.Number.ThrowFormatException<char>(System.ReadOnlySpan<char>)");
   assert.equal(csharp("Int32[,][]"), "int[,][]");
+  assert.equal(csharp("M(Object, Boolean ByRef)"), "M(object, ref bool)");
+  assert.equal(csharp("M(A`2<Int32, B> ByRef, C)"), "M(ref A<int, B>, C)");
   assert.equal(csharp("App.Outer+Inner"), "App.Outer.Inner");
   assert.equal(csharp("App.Orders+<LoadAsync>d__5"), "App.Orders.LoadAsync");
   assert.equal(csharp("System.String.Concat(System.String, My.Int32, Object)"), "string.Concat(string, My.Int32, object)");
