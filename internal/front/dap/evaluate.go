@@ -137,8 +137,8 @@ func (n cells) children(ctx context.Context, s *session, p part) ([]dap.Variable
 }
 
 // inFrame returns the variable that an expression begins with, and the rest of the expression: an argument or local, or
-// a member of one that is a value; else a field of this, or a static field of the frame's type. v is nil if the
-// expression begins with none of them.
+// a member of one that is a value; else a field of this, or a static field of the frame's type. v is nil for
+// other expressions.
 func (s *session) inFrame(ctx context.Context, id int, text string) (v *dap.Variable, rest string, err error) {
 	n := 0
 	for n < len(text) && isName(text[:n+1]) {
@@ -208,8 +208,7 @@ func (s *session) member(ctx context.Context, view *process.Process, stored *ans
 	}
 }
 
-// ofType returns an expression for a field of this or a static field of the frame's type, or nil if there is none of
-// that name.
+// ofType returns an expression for the field of this or static field of the frame's type with that name, or nil.
 func (s *session) ofType(ctx context.Context, f *frame, arguments []answer.Variable, name string) (*dap.Variable, error) {
 	if len(arguments) > 0 && arguments[0].Name == "this" {
 		if this := arguments[0].Stored; this.Missing.Err == nil && this.Value.Kind == answer.KindReference && this.Value.Bits != 0 {

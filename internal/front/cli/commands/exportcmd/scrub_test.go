@@ -165,7 +165,7 @@ func (m *mapping) same(t *testing.T, path string, want, got any) bool {
 				continue // a register that may not be a pointer
 			}
 			if (k == "start" || k == "end") && w["type"] != nil && strings.HasSuffix(path, "args") {
-				continue // where an argument is in a text, of which another may have a full stop more
+				continue // where an argument is in a text: another text may have a full stop more
 			}
 			if (k == "value" || k == "text") && (w["type"] == "System.Char" || m.numbers && strings.HasPrefix(path, "statics")) {
 				continue // a single character, or a number
