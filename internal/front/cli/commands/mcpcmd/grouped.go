@@ -31,6 +31,8 @@ const (
 // grouped returns the tools that are no commands.
 func (a *asker) grouped() []mcpserver.Tool {
 	investigate := composed(toolInvestigate, []string{"triage"}, a.investigate)
+	investigate.Words = investigateWords
+	investigate.Properties["noheap"] = map[string]any{"type": "boolean", "description": "leave out what takes long on a large heap: who holds memory"}
 	investigate.Summary = "what is wrong, what the first finding rests on, and what to ask next"
 	investigate.Help = "Start here. The first finding of triage with its threads and their stacks, who holds what, web requests by route, or what fills the heap, and the best next calls."
 

@@ -91,8 +91,10 @@ var rooms = []room{{12, 6, 400}, {8, 4, 260}, {6, 3, 180}, {4, 2, 130}, {3, 1, 9
 
 // An inquiry collects the documents of an investigation, each once.
 type inquiry struct {
-	ask  mcpserver.Ask
-	docs map[string]*mcpserver.Composed
+	ask    mcpserver.Ask
+	triage *mcpserver.Composed
+	noHeap bool                           // leave out what takes long on a large heap
+	docs   map[string]*mcpserver.Composed // by command
 }
 
 // doc returns the result of a command, or an empty one.
@@ -108,16 +110,29 @@ func (q *inquiry) doc(ctx context.Context, words ...string) (document, error) {
 	return result(q.docs[key]), nil
 }
 
+// investigateWords returns the command line of the tool investigate.
+func investigateWords(given map[string]any) ([]string, error) {
+	noheap, err := flagOf(given, "noheap")
+	if noheap {
+		return []string{"triage", "-noheap"}, err
+	}
+	return []string{"triage"}, err
+}
+
 // investigate answers with the first finding of triage, the facts behind it and the next calls.
-func (a *asker) investigate(ctx context.Context, ask mcpserver.Ask, _ map[string]any) (*mcpserver.Composed, error) {
-	triage, err := ask(ctx, "triage")
+func (a *asker) investigate(ctx context.Context, ask mcpserver.Ask, given map[string]any) (*mcpserver.Composed, error) {
+	words, err := investigateWords(given)
+	if err != nil {
+		return nil, err
+	}
+	triage, err := ask(ctx, words...)
 	if err != nil {
 		return nil, err
 	}
 	if triage.Document["result"] == nil { // there is nothing to rank: the error says why
 		return triage, nil
 	}
-	q := &inquiry{ask, map[string]*mcpserver.Composed{"triage": triage}}
+	q := &inquiry{ask, triage, len(words) > 1, map[string]*mcpserver.Composed{}}
 	var out *mcpserver.Composed
 	for _, r := range rooms {
 		i, err := a.inquire(ctx, q, r)
@@ -134,15 +149,15 @@ func (a *asker) investigate(ctx context.Context, ask mcpserver.Ask, _ map[string
 
 // inquire makes an investigation that fits into a room.
 func (a *asker) inquire(ctx context.Context, q *inquiry, r room) (*investigation, error) {
-	triage, err := q.doc(ctx, "triage")
-	if err != nil {
-		return nil, err
-	}
+	triage := result(q.triage)
 	out := &investigation{Unknown: unknownOf(triage, r)}
 	list := triage.list("findings")
 	if len(list) == 0 {
 		out.Says = "triage has found nothing in what it looked at"
-		out.Types, err = largestTypes(ctx, q, r)
+		var err error
+		if !q.noHeap {
+			out.Types, err = largestTypes(ctx, q, r)
+		}
 		out.Next = []call{{"memory", map[string]any{}, "which memory there is"}, {toolThreads, map[string]any{}, "what threads do"},
 			{"doctor", map[string]any{}, "what the dump lacks"}}
 		return out, err

@@ -218,7 +218,11 @@ func TestGroups(t *testing.T) {
 	a, r = call(t, c, "dumpheap", map[string]any{"stat": true})
 	require.False(t, r.Failed, r.Text)
 	assert.Equal(t, "System.String", a.Document["result"].(map[string]any)["statistics"].([]any)[0].(map[string]any)["type"])
-	for tool, arguments := range map[string]map[string]any{"types": {"top": "x"}, "requests": {"list": 1}, "stacks": {"method": 1}, "threads": {"format": "text"}} {
+	a, r = call(t, c, "investigate", map[string]any{"noheap": true})
+	require.False(t, r.Failed, r.Text)
+	assert.Contains(t, a.Replay, "triage -noheap")
+	assert.Contains(t, r.Text, "starved thread pool")
+	for tool, arguments := range map[string]map[string]any{"investigate": {"noheap": 1}, "types": {"top": "x"}, "requests": {"list": 1}, "stacks": {"method": 1}, "threads": {"format": "text"}} {
 		_, r := call(t, c, tool, arguments)
 		assert.True(t, r.Failed, tool)
 	}
