@@ -122,7 +122,7 @@ function page(html) {
 // most is how many files the menu looks at, in each folder of the workspace.
 const most = 2000;
 
-// findDumps tells the menu which files are dumps.
+// findDumps looks for dumps in the workspace, for the menu.
 async function findDumps() {
   const files = await vscode.workspace.findFiles("**/{*.dmp,*.mdmp,*.core,core,core.*,*.zst,*.gz}", "**/{node_modules,.git}/**", most);
   const dumps = {};
