@@ -294,10 +294,34 @@ func (o *Overlay) comparePage(p *part, a target.Addr) (n, same int, err error) {
 			copy(want[from-off:to-off], have[from-off:])
 		}
 	}
-	for same < n && have[same] == want[same] {
-		same++
+	if bytes.Equal(have[:n], want[:n]) {
+		return n, n, nil
+	}
+	for same < n {
+		if have[same] == want[same] {
+			same++
+			continue
+		}
+		planted := breakpointLen(p.file.im.arch, have[same:n])
+		if planted == 0 {
+			break
+		}
+		same += planted
 	}
 	return n, same, nil
+}
+
+// breakpointLen returns the length of the breakpoint that b begins with, or 0. A debugger writes int3 or, on ARM64, brk
+// over the precompiled code of an image.
+func breakpointLen(arch target.Arch, b []byte) int {
+	const brk, brkOperand = 0xd4200000, 0xffff << 5
+	switch {
+	case arch == target.ArchAMD64 && b[0] == 0xcc:
+		return 1
+	case arch == target.ArchARM64 && len(b) >= 4 && le32(b, 0)&^brkOperand == brk:
+		return 4
+	}
+	return 0
 }
 
 // find returns the part that contains a, or nil.

@@ -202,4 +202,10 @@ func TestOverlayImportCells(t *testing.T) {
 	err = image.NewOverlay(memory(changed, testBase)).Add(m, im)
 	require.ErrorIs(t, err, target.ErrCorrupt)
 	assert.ErrorContains(t, err, "the first at 00007f0000002c08 (0x1008 in the file)")
+
+	debugged := running()
+	debugged[body] = 0xcc
+	require.NoError(t, image.NewOverlay(memory(debugged, testBase)).Add(m, im), "a debugger's breakpoint")
+	debugged[body+1] ^= 1
+	require.ErrorIs(t, image.NewOverlay(memory(debugged, testBase)).Add(m, im), target.ErrCorrupt, "a breakpoint before a changed byte")
 }
