@@ -44,13 +44,14 @@ function Headline({ f }: { f: Finding }): JSX.Element {
 /** How many of those whom a finding concerns are listed. */
 const mostWhom = 4;
 
-/** Whom the finding concerns, and since when; the place in the code of a crash, where a file of symbols names it. */
+/** Whom the finding concerns, and since when; of a crash, the line of the method that its sentence names, if a file of symbols has it. */
 function Whom({ f }: { f: Finding }): JSX.Element | null {
   const waits = useDoc<Waits>(question("waits"))?.result;
   const requests = useDoc<Requests>(question("requests"))?.result?.requests ?? [];
   const crash = useDoc<Crash>(question("crash"))?.result;
   if (f.kind === "crash") {
-    const at = (crash?.exceptions ?? []).toReversed().flatMap((e) => e.frames ?? []).find((x) => x.file);
+    const method = f.args?.find((a) => a.type === "method")?.value;
+    const at = (crash?.exceptions ?? []).flatMap((e) => e.frames ?? []).find((x) => x.file && x.function === method);
     return at ? <dl class="facts whom"><div><dt>Where</dt><dd><Method name={at.function} brief /> <Place file={at.file} line={at.line} /></dd></div></dl> : null;
   }
   if (areaOf(f.kind) !== "hang") return null;
