@@ -230,7 +230,7 @@ func decode(out *bounded) (map[string]any, error) {
 // document fills the reply from a document.
 func (s *Server) document(q *question, a *reply, doc map[string]any) error {
 	slim(doc)
-	s.withCalls(doc)
+	s.withCalls(doc, q.dump)
 	cleaned(doc)
 	a.Document = doc
 	listed, more := fit(a, s.options.Budget)

@@ -33,12 +33,12 @@ func slim(v any) {
 // recommends are the members of documents that list commands.
 var recommends = []string{"next", "show"}
 
-// withCalls puts calls in place of the commands that answers recommend.
-func (s *Server) withCalls(v any) {
+// withCalls puts calls about a dump in place of the commands that answers recommend.
+func (s *Server) withCalls(v any, dump string) {
 	switch v := v.(type) {
 	case []any:
 		for _, e := range v {
-			s.withCalls(e)
+			s.withCalls(e, dump)
 		}
 	case map[string]any:
 		for name, e := range v {
@@ -47,10 +47,11 @@ func (s *Server) withCalls(v any) {
 					if line, ok := list[i].(string); ok {
 						list[i] = s.callOf(line)
 					}
+					s.name(list[i], dump)
 				}
 				continue
 			}
-			s.withCalls(e)
+			s.withCalls(e, dump)
 		}
 	}
 }
@@ -62,6 +63,17 @@ func (s *Server) callOf(line string) map[string]any {
 		return map[string]any{"command": line}
 	}
 	return map[string]any{"tool": c.Tool, "arguments": c.Arguments, "command": line}
+}
+
+// name adds the dump to the arguments of a call, if there are several.
+func (s *Server) name(call any, dump string) {
+	m, ok := call.(map[string]any)
+	if !ok || len(s.options.Dumps) < 2 {
+		return
+	}
+	if arguments, ok := m["arguments"].(map[string]any); ok {
+		arguments[argumentDump] = dump
+	}
 }
 
 // callSchema returns the schema of a Call.

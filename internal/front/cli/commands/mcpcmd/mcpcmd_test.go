@@ -269,6 +269,12 @@ func TestTwoDumps(t *testing.T) {
 	_, r = call(t, c, "threads", nil)
 	assert.True(t, r.Failed)
 	assert.Contains(t, r.Text, "the argument dump is missing")
+	_, calls := (&next{"investigate", map[string]any{"dump": id}}).make(t, c)
+	require.NotEmpty(t, calls)
+	for _, n := range calls { // they name the dump
+		_, r := call(t, c, n.Tool, n.Arguments)
+		assert.False(t, r.Failed, r.Text)
+	}
 	a, r := call(t, c, "diff", map[string]any{"dump": id, "other": []string{id}})
 	assert.False(t, r.Failed)
 	assert.Contains(t, a.Replay, " diff "+d)
