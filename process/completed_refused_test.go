@@ -29,7 +29,7 @@ func (p bareProcess) Span(a target.Addr) []byte                       { return p
 // TestRefusedFile checks that the reason why a found file is refused is kept, and that the file supplies nothing.
 func TestRefusedFile(t *testing.T) {
 	none, _ := memmap.New(target.BytesSource(nil), nil)
-	loaded, err := image.NewBytes(synth.PEImage(0x40200, 0x400), image.Loaded) // no image from a file
+	loaded, err := image.NewBytes(synth.ELFImage(3, 0, [4]uint64{0, 0, 0x2000, 0x2000}), image.Loaded) // no image from a file
 	require.NoError(t, err)
 	m := complete(bareProcess{nil, none}, func(*target.Module) (*image.Image, error) { return loaded, nil }, nil)
 	of, refused := m.fileAt(0x10010)
