@@ -8,6 +8,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/internal/base/secrets"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -138,14 +139,14 @@ func (r *Collections) Summary(o Object, most int) (*answer.CollectionSummary, er
 }
 
 // contains reports whether the text of v contains find, which must be in lower case. Strings are searched whole.
-func contains(v Value, find string) bool {
+func contains(ctx context.Context, v Value, find string) bool {
 	if v.Kind() == KindReference && !v.IsNull() {
 		if o, err := v.Object(); err == nil && o.IsString() {
 			text, err := o.Text(StringChars)
-			return err == nil && strings.Contains(strings.ToLower(text), find)
+			return err == nil && strings.Contains(strings.ToLower(secrets.Masked(ctx, text)), find)
 		}
 	}
-	return strings.Contains(strings.ToLower(v.Plain(LineChars)), find)
+	return strings.Contains(strings.ToLower(secrets.Masked(ctx, v.Plain(LineChars))), find)
 }
 
 // referred returns what SOS prints for an element. Unreadable parts stay empty.

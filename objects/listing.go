@@ -46,7 +46,7 @@ func (l *lister) formattingRower() *rower {
 
 // wants reports whether an element matches the search text.
 func (l *lister) wants(i *CollectionItem) bool {
-	return l.find == "" || l.c.HasKeys && contains(i.Key, l.find) || contains(i.Value, l.find)
+	return l.find == "" || l.c.HasKeys && contains(l.ctx, i.Key, l.find) || contains(l.ctx, i.Value, l.find)
 }
 
 // items lists the elements after skipped ones, all of them before the offset.

@@ -75,7 +75,7 @@ func (r *Reader) Messages(ctx context.Context, h *heap.Heap, o MessageOptions) (
 			answered = append(answered, m)
 		}
 	}
-	list := slices.DeleteFunc(answered, func(m answer.Message) bool { return !o.matches(&m) })
+	list := slices.DeleteFunc(answered, func(m answer.Message) bool { return !o.matches(ctx, &m) })
 	out.Total = len(list)
 	if o.Count {
 		out.Counts = countMessages(list)
@@ -86,8 +86,8 @@ func (r *Reader) Messages(ctx context.Context, h *heap.Heap, o MessageOptions) (
 }
 
 // matches reports whether the options select a request.
-func (o *MessageOptions) matches(m *answer.Message) bool {
-	return (o.Pending == o.Completed || o.Completed == (m.Status != nil)) && (o.URI == "" || contains(m.URI.S, o.URI)) &&
+func (o *MessageOptions) matches(ctx context.Context, m *answer.Message) bool {
+	return (o.Pending == o.Completed || o.Completed == (m.Status != nil)) && (o.URI == "" || contains(ctx, m.URI.S, o.URI)) &&
 		(o.Status == nil || m.Status != nil && *m.Status == *o.Status)
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/sosgo/sosgo/internal/app/flows"
 	"github.com/sosgo/sosgo/internal/app/shapes"
 	"github.com/sosgo/sosgo/internal/base/limits"
+	"github.com/sosgo/sosgo/internal/base/secrets"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/process"
 	"github.com/sosgo/sosgo/target"
@@ -79,7 +80,7 @@ func (r *Reader) Requests(ctx context.Context, p *process.Process, h *heap.Heap,
 			return nil, err
 		}
 	}
-	q.choose()
+	q.choose(ctx)
 	return q.out, nil
 }
 
@@ -489,15 +490,15 @@ func (q *query) times() {
 }
 
 // choose removes the requests that the options do not select.
-func (q *query) choose() {
+func (q *query) choose(ctx context.Context) {
 	o := &q.o
 	name, value, _ := strings.Cut(o.Header, ":")
 	all := len(q.out.Requests)
 	q.out.Requests = slices.DeleteFunc(q.out.Requests, func(r answer.Request) bool {
-		return o.URL != "" && !contains(urlOf(&r), o.URL) ||
-			o.User != "" && !contains(r.User.S, o.User) ||
+		return o.URL != "" && !contains(ctx, urlOf(&r), o.URL) ||
+			o.User != "" && !contains(ctx, r.User.S, o.User) ||
 			o.Header != "" && !slices.ContainsFunc(r.Headers, func(h answer.Header) bool {
-				return strings.EqualFold(h.Name, strings.TrimSpace(name)) && contains(h.Value.S, strings.TrimSpace(value))
+				return strings.EqualFold(h.Name, strings.TrimSpace(name)) && headerContains(ctx, &h, strings.TrimSpace(value))
 			}) ||
 			o.Thread != 0 && !slices.ContainsFunc(r.Threads, func(t answer.Worker) bool { return t.OSID == o.Thread || t.ManagedID == o.Thread })
 	})
@@ -515,6 +516,12 @@ func urlOf(r *answer.Request) string {
 	return r.Scheme.S + "://" + r.Host.S + r.PathBase.S + r.Path.S + r.Query.S
 }
 
-func contains(s, part string) bool {
-	return strings.Contains(strings.ToLower(s), strings.ToLower(part))
+// headerContains reports whether the value of a header contains part. Where secrets are masked, its name may show that it is one.
+func headerContains(ctx context.Context, h *answer.Header, part string) bool {
+	name := h.Name + ": "
+	return strings.Contains(strings.ToLower(strings.TrimPrefix(secrets.Masked(ctx, name+h.Value.S), name)), strings.ToLower(part))
+}
+
+func contains(ctx context.Context, s, part string) bool {
+	return strings.Contains(strings.ToLower(secrets.Masked(ctx, s)), strings.ToLower(part))
 }

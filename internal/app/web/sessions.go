@@ -138,7 +138,7 @@ func (r *Reader) Sessions(ctx context.Context, p *process.Process, h *heap.Heap,
 			q.live(object, of[object.Addr])
 		}
 	}
-	q.finish()
+	q.finish(ctx)
 	return q.out, ctx.Err()
 }
 
@@ -473,10 +473,10 @@ func valueText(b []byte) (string, bool) {
 }
 
 // finish selects and sorts the sessions, and totals them by user.
-func (q *sessionQuery) finish() {
+func (q *sessionQuery) finish(ctx context.Context) {
 	all := q.out.Sessions
 	if q.o.User != "" {
-		all = slices.DeleteFunc(all, func(s answer.Session) bool { return !contains(s.User.S, q.o.User) })
+		all = slices.DeleteFunc(all, func(s answer.Session) bool { return !contains(ctx, s.User.S, q.o.User) })
 	}
 	users := map[string]int{}
 	for i := range all {

@@ -21,6 +21,15 @@ func MaskOf(ctx context.Context) func(string) string {
 	return mask
 }
 
+// Masked returns a text as an answer in ctx may compare or cut it: what finds a part of a secret by its characters
+// would show it, one by one.
+func Masked(ctx context.Context, text string) string {
+	if mask := MaskOf(ctx); mask != nil {
+		return mask(text)
+	}
+	return text
+}
+
 // Elements of an array are read in pieces that share their ends.
 const (
 	pieceElements  = 64 << 10

@@ -292,6 +292,7 @@ func (h *head) close() error { return h.next.close() }
 
 // tail passes the last n lines.
 type tail struct {
+	keeper
 	next  lineWriter
 	n     int
 	lines [][]byte // a ring buffer
@@ -299,15 +300,18 @@ type tail struct {
 }
 
 func (t *tail) writeLine(b []byte) error {
+	var err error
+	var line []byte
 	switch {
 	case t.n == 0:
 	case len(t.lines) < t.n:
-		t.lines = append(t.lines, bytes.Clone(b))
+		line, err = t.keep(b, nil)
+		t.lines = append(t.lines, line)
 	default:
-		t.lines[t.at] = append(t.lines[t.at][:0], b...)
+		t.lines[t.at], err = t.keep(b, t.lines[t.at])
 		t.at = (t.at + 1) % t.n
 	}
-	return nil
+	return err
 }
 
 func (t *tail) close() error {
@@ -325,8 +329,23 @@ func writeAll(next lineWriter, lines [][]byte) error {
 	return next.close()
 }
 
+// mostKept is the maximum number of bytes that sort and tail keep.
+const mostKept = 256 << 20
+
+// A keeper keeps lines.
+type keeper struct{ bytes int }
+
+// keep returns a copy of a line. lost is the line that it replaces.
+func (k *keeper) keep(b, lost []byte) ([]byte, error) {
+	if k.bytes += len(b) - len(lost); k.bytes > mostKept {
+		return nil, &UsageError{Text: "the lines are too many to be kept for sort or tail", Hint: "COMMAND > FILE writes them to a file"}
+	}
+	return append(lost[:0], b...), nil
+}
+
 // sorter passes all lines in the order of their bytes or of their leading numbers.
 type sorter struct {
+	keeper
 	next    lineWriter
 	lines   [][]byte
 	reverse bool
@@ -345,8 +364,9 @@ func newSort(words []word, next lineWriter) (lineWriter, error) {
 }
 
 func (s *sorter) writeLine(b []byte) error {
-	s.lines = append(s.lines, bytes.Clone(b))
-	return nil
+	line, err := s.keep(b, nil)
+	s.lines = append(s.lines, line)
+	return err
 }
 
 func (s *sorter) close() error {

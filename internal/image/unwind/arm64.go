@@ -76,7 +76,7 @@ func codeARM64(mem target.Memory, base target.Addr, e []byte, rva uint32) (Code,
 	if uint64(rva)-uint64(begin) >= 4*uint64(words) {
 		return Code{Format: FormatLeaf}, true
 	}
-	c.Range = target.RangeAt(base + target.Addr(begin), uint64(4*target.Addr(words)))
+	c.Range = target.RangeAt(base+target.Addr(begin), uint64(4*target.Addr(words)))
 	return c, true
 }
 

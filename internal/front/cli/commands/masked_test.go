@@ -3,6 +3,8 @@ package commands_test
 import (
 	"encoding/binary"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -177,4 +179,27 @@ func TestRowsStay(t *testing.T) {
 			assert.Equal(t, fields[:3], strings.Fields(rows[i])[:3])
 		}
 	}
+}
+
+// TestSearchIsNoOracle checks that a search with masking does not say whether a part of a secret is right.
+func TestSearchIsNoOracle(t *testing.T) {
+	facts, err := os.ReadFile(filepath.Join(filepath.Dir(secretsDump), "facts.txt"))
+	require.NoError(t, err)
+	_, rest, found := strings.Cut(string(facts), "PLANT dictionary ")
+	require.True(t, found)
+	secret := strings.Fields(rest)[0]
+	_, list, _ := runSpelling(t, "-d", secretsDump, "-c", "dumpheap -short -type Dictionary<System.String")
+	seen := 0
+	for _, object := range strings.Fields(list) {
+		for _, command := range []string{"items -find %s " + object, "dumpdictionary -find %s " + object} {
+			_, plain, _ := runSpelling(t, "-d", secretsDump, "-c", fmt.Sprintf(command, secret[:5]))
+			if strings.Contains(plain, secret) {
+				seen++
+			}
+			_, right, errs := runSpelling(t, "-d", secretsDump, "-redact", "-c", fmt.Sprintf(command, secret[:5]))
+			_, wrong, wrongErrs := runSpelling(t, "-d", secretsDump, "-redact", "-c", fmt.Sprintf(command, "0000000"))
+			assert.Equal(t, []string{wrong, wrongErrs}, []string{right, errs}, command)
+		}
+	}
+	assert.Positive(t, seen)
 }
