@@ -172,7 +172,7 @@ func (f *frame) anObject(v Value) (objects.Object, error) {
 	case v.kind == KindObject:
 		return f.object(v)
 	case v.kind == KindUint, v.kind == KindInt && v.bits >= leastObject:
-		return f.e.env.objects.Proven(v.Addr())
+		return f.proven(v.Addr())
 	case v.kind == KindNull:
 		return objects.Object{}, errNull
 	}

@@ -32,7 +32,7 @@ func (s *scope) cast(n *node, of code) (code, error) {
 // cast returns v as one of the types. If v is of another type, it returns null if soft is set, and an error otherwise.
 func (f *frame) cast(v Value, set *typeSet, title string, soft bool) Value {
 	if v.kind == KindUint || v.kind == KindInt && v.bits >= leastObject && !isNumeric(set.list[0]) { // an address
-		o, err := f.e.env.objects.Proven(v.Addr())
+		o, err := f.proven(v.Addr())
 		if err != nil {
 			return Failed(err)
 		}
@@ -133,7 +133,7 @@ func (s *scope) is(n *node, of code) (code, error) {
 	return testCode(func(f *frame) truth {
 		v := of.eval(f)
 		if v.kind == KindUint && v.hex {
-			o, err := f.e.env.objects.Proven(v.Addr())
+			o, err := f.proven(v.Addr())
 			if err != nil {
 				f.err = err
 				return undecided
@@ -239,7 +239,7 @@ func (s *scope) index(n *node) (code, error) {
 }
 
 func (f *frame) proveObject(v Value) Value {
-	o, err := f.e.env.objects.Proven(v.Addr())
+	o, err := f.proven(v.Addr())
 	if err != nil {
 		return Failed(err)
 	}

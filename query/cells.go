@@ -125,7 +125,7 @@ func (f *frame) objectCell(v Value) answer.Cell {
 // evaluation describes a value for display.
 func (f *frame) evaluation(expression string, v Value) answer.Evaluation {
 	if v.kind == KindUint && v.hex {
-		if o, err := f.e.env.objects.Proven(v.Addr()); err == nil {
+		if o, err := f.proven(v.Addr()); err == nil {
 			v = Value{kind: KindObject, bits: uint64(o.Addr), typ: o.Type}
 		}
 	}

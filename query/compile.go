@@ -502,7 +502,7 @@ func (m *memberReader) read(f *frame, v Value) Value {
 		return Failed(m.ofNull())
 	}
 	if v.kind == KindUint && v.hex || v.kind == KindInt && v.typ == nil && v.bits >= leastObject {
-		o, err := f.e.env.objects.Proven(v.Addr())
+		o, err := f.proven(v.Addr())
 		if err != nil {
 			return Failed(err)
 		}

@@ -111,6 +111,18 @@ func (e *engine) masked(text string) string {
 // errHidden is the error of what can't be masked.
 var errHidden = noAnswer("where secrets are masked, bytes of memory and the elements of texts with secrets are not shown")
 
+// errUnshown is the error of an address without an object. Its cause has words of the memory there, perhaps of a text.
+var errUnshown = noAnswer("no object is proved to be there; where secrets are masked, what is there is not shown")
+
+// proven returns the object at an address that need not be an object's.
+func (f *frame) proven(a target.Addr) (objects.Object, error) {
+	o, err := f.e.env.objects.Proven(a)
+	if err != nil && f.e.mask != nil {
+		err = errUnshown
+	}
+	return o, err
+}
+
 // checkElements returns errHidden for an array of characters, bytes or small numbers with a secret in its text.
 func (f *frame) checkElements(o objects.Object) error {
 	if f.e.mask == nil {

@@ -19,13 +19,22 @@ func (c *Context) Mask() func(string) string {
 	return c.masked
 }
 
+// MayShowBytes returns an error where secrets are masked: nothing can be masked in bytes of memory. Commands with Bytes
+// don't run there, and others ask for options with which they print bytes.
+func (c *Context) MayShowBytes() error {
+	if !c.redact {
+		return nil
+	}
+	return &UsageError{Command: c.Command.Name, Text: "with --redact no bytes of memory are shown: nothing can be masked in them"}
+}
+
 // learnSecrets reads the secrets of the dump, if they are to be masked.
 func (c *Context) learnSecrets() error {
 	if !c.redact {
 		return nil
 	}
 	if c.Command.Bytes {
-		return &UsageError{Command: c.Command.Name, Text: "with --redact no bytes of memory are shown: nothing can be masked in them"}
+		return c.MayShowBytes()
 	}
 	defer func() { c.ctx = secrets.WithMask(c.ctx, c.masked) }()
 	c.mask = secrets.NewMasker().Text

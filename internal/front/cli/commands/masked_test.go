@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -74,6 +75,15 @@ func (p *plantedString) shows(out string) string {
 	return ""
 }
 
+// anywhere returns an output about an address in the string without the address.
+func (p *plantedString) anywhere(out string) string {
+	for i := range uint64(16) {
+		out = strings.ReplaceAll(out, fmt.Sprintf("%x", p.at+i), "ADDRESS")
+		out = strings.ReplaceAll(out, fmt.Sprintf("+%#x", p.at+i-p.object), "+OFFSET")
+	}
+	return out
+}
+
 // TestBytesOfSecrets gives each command that takes an address those of a secret's characters, and of the structures that
 // could be read there. With masking, none prints the bytes: not as text, not as a number, and not in an error.
 func TestBytesOfSecrets(t *testing.T) {
@@ -104,6 +114,7 @@ func TestBytesOfSecrets(t *testing.T) {
 		lines = append(lines, "eval "+strings.ReplaceAll(e, "AT", at), "dumpobj "+strings.ReplaceAll(e, "AT", at),
 			"query from threads | select "+strings.ReplaceAll(e, "AT", at)+" | top 1", "dumpheap -type String -select '"+strings.ReplaceAll(e, "AT", at)+"' | head -n 3")
 	}
+	ranges := regexp.MustCompile(`^\w+ (\w+ ){1,2}\w+$`) // the sizes of ranges depend on the address
 	shown, passed := 0, 0
 	for _, line := range lines {
 		_, out, errs := runSpelling(t, "-d", secretsDump, "-redact", "-c", line)
@@ -113,6 +124,11 @@ func TestBytesOfSecrets(t *testing.T) {
 		_, out, _ = runSpelling(t, "-d", secretsDump, "-redact", "-json", "-c", line)
 		if s := p.shows(strings.ReplaceAll(out, line, "")); s != "" {
 			t.Errorf("%s -json shows %s of the secret: %s", line, s, out)
+		}
+		if other := strings.ReplaceAll(line, fmt.Sprintf("%x", p.at), fmt.Sprintf("%x", p.at+8)); other != line && !ranges.MatchString(line) {
+			_, next, nextErrs := runSpelling(t, "-d", secretsDump, "-redact", "-json", "-c", other)
+			_, out, errs := runSpelling(t, "-d", secretsDump, "-redact", "-json", "-c", line)
+			assert.Equal(t, p.anywhere(next+nextErrs), p.anywhere(out+errs), "%s depends on what is there", line)
 		}
 		_, plain, plainErrs := runSpelling(t, "-d", secretsDump, "-c", line)
 		passed++

@@ -150,6 +150,9 @@ func explained(c *cli.Context, run func() (report.Answer, error)) (report.Answer
 	if target.Kind(err) == nil {
 		return out, err
 	}
+	if c.Mask() != nil {
+		err = &unshownError{err, given[0]}
+	}
 	for _, a := range given {
 		at := resolve.Address(c.Context(), View(c), a)
 		is := instead(c.Command.Name, at)
@@ -169,6 +172,19 @@ func explained(c *cli.Context, run func() (report.Answer, error)) (report.Answer
 	}
 	return out, err
 }
+
+// An unshownError replaces the reason why a command can't answer for an address. Reasons have words of the memory there,
+// which may be parts of texts, in which nothing can be masked.
+type unshownError struct {
+	error
+	at target.Addr
+}
+
+func (e *unshownError) Error() string {
+	return fmt.Sprintf("no answer about %016x; where secrets are masked, what is there is not shown", uint64(e.at))
+}
+
+func (e *unshownError) Unwrap() error { return e.error }
 
 // A strayError reports an address that the dump knows nothing about.
 type strayError struct {

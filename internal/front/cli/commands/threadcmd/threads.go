@@ -110,6 +110,11 @@ func askRegisters(c *cli.Context, o *registerOptions) (*answer.Registers, error)
 	if err != nil {
 		return nil, err
 	}
+	if o.Verbose {
+		if err := c.MayShowBytes(); err != nil {
+			return nil, err // vector registers have parts of texts that were copied
+		}
+	}
 	ro := threads.RegisterOptions{Float: o.Verbose}
 	if x, ok := ask.Dump(c).Target().Exception(); ok && !o.Now && !ask.FormOf(c).Now {
 		ro.Exception = &x

@@ -76,6 +76,9 @@ func askDumpIL(c *cli.Context, o *ilOptions) (*answer.IL, error) {
 		return nil, cli.WithText(typetext.NoIL, c.Usagef("0 is not a method"))
 	}
 	if o.Raw {
+		if err := c.MayShowBytes(); err != nil {
+			return nil, err
+		}
 		return methods.ILAt(ask.Context(c), ask.View(c), o.Address)
 	}
 	il, err := methods.IL(ask.Context(c), ask.View(c), o.Address)

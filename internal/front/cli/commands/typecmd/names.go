@@ -88,7 +88,7 @@ type signatureOptions struct {
 }
 
 func signatureCommand(name, summary string, describe func(rt *dac.Runtime, a, module target.Addr) (*answer.Signature, error)) cli.Command {
-	return cli.Ask(cli.Command{Name: name, Summary: summary}, func(c *cli.Context, o *signatureOptions) (*answer.Signature, error) {
+	return cli.Ask(cli.Command{Name: name, Bytes: true, Summary: summary}, func(c *cli.Context, o *signatureOptions) (*answer.Signature, error) {
 		rt, err := ask.Runtime(c)
 		if err != nil {
 			return nil, err
