@@ -147,6 +147,7 @@ var goldenLines = map[string][]string{
 	"dc":               {"dc {root.Primitives.String}"},
 	"dd":               {"dd {root.Dog}"},
 	"dp":               {"dp {root.Dog}"},
+	"dps":              {"dps {root.Dog} L4"},
 	"dq":               {"dq {root.Dog}", "dq 0"},
 	"du":               {"du {root.Primitives.String}"},
 	"dw":               {"dw {root.Dog}"},

@@ -50,7 +50,7 @@ func facts(t *testing.T) (plants, looks []fact) {
 // Minimum number of masked secrets, and maximum number of other masked texts; see docs/secrets.md.
 const (
 	leastRecall = 60 // of 60 in the dump
-	leastAll    = 91 // of 93, with those of planted.txt
+	leastAll    = 91 // of 93, with planted.txt
 	mostFalse   = 2  // of 303
 )
 
@@ -99,7 +99,7 @@ func TestPlanted(t *testing.T) {
 	assert.Len(t, kinds, 20)
 	assert.GreaterOrEqual(t, recall, leastRecall)
 
-	// More kinds, learnt from texts as those of the heap are.
+	// More kinds, learnt from texts as from the strings of the heap.
 	more, texts := morePlanted(t)
 	learnt := secrets.NewMasker()
 	for _, text := range texts {
@@ -161,7 +161,7 @@ func TestSettings(t *testing.T) {
 }
 
 // TestNamesStay checks that no name of the class library counts as a secret in a web application: its constants for the names of headers and
-// settings have names of secrets. Names are those of types, methods, modules, headers and options, and the patterns of routes.
+// settings have names of secrets. It checks types, methods, modules, and constants for the names of headers and options.
 func TestNamesStay(t *testing.T) {
 	testdump.Web(t, func(t *testing.T, d *testdump.Dump) int {
 		v, err := d.View("")

@@ -38,7 +38,7 @@ const (
 )
 
 // HidesElements reports whether mask changes the text that n elements of an array at a stand for: elements of one byte are
-// UTF-8, those of two bytes UTF-16, and others no text. A text that is too long to be looked at is hidden.
+// UTF-8, elements of two bytes UTF-16, and others no text. A text that is too long to be looked at is hidden.
 func HidesElements(mem target.Memory, a target.Addr, n uint32, size int, mask func(string) string) (bool, error) {
 	if size > 2 || n > mostElements {
 		return size <= 2, nil

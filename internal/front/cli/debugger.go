@@ -51,7 +51,7 @@ func isScript(text string) bool {
 	return found && (strings.HasPrefix(text, "<") || strings.HasPrefix(text, ">"))
 }
 
-// systems matches WinDbg's commands for processes (|) and systems (||), of which a dump has one.
+// systems matches WinDbg's commands for processes (|) and systems (||). A dump has one process and one system.
 var systems = lazyRegexp(`^\|(\|?)[.*#\d]*\s*(s?)$`)
 
 // ofSystem translates them.
