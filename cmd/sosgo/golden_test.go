@@ -87,6 +87,8 @@ var goldenLines = map[string][]string{
 	"tasks":            {"tasks", "tasks -faulted"},
 	"taskstate":        {"taskstate -v 33555456", "taskstate -value 0x200400", "taskstate {root.Dog}", "taskstate 10"},
 	"locks":            {"locks", "locks -all"},
+	"logopen":          {"logopen"},
+	"logclose":         {"logclose"},
 	"waits":            {"waits"},
 	"threadpool":       {"threadpool", "threadpool -ti -stat"},
 	"threadpoolqueue":  {"threadpoolqueue"},

@@ -92,7 +92,7 @@ func TestForeach(t *testing.T) {
 // TestSessionLog checks that a log has commands, answers and errors, and no file of filters and colors.
 func TestSessionLog(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "log.txt")
-	code, stdout, stderr := runSession(t, true, map[string]string{"SOSGO_PAGER": ""}, "-color", "always",
+	code, stdout, _ := runSession(t, true, map[string]string{"SOSGO_PAGER": ""}, "-color", "always",
 		"-c", "say before", "-c", "logopen "+file, "-c", "say a | foreach say x; nosuch", "-c", "say out > "+file+".out", "-c", "logopen", "-c", "logclose", "-c", "say after")
 	assert.Equal(t, ExitUsage, code)
 	log, err := os.ReadFile(file)
@@ -106,7 +106,7 @@ func TestSessionLog(t *testing.T) {
 		assert.NotContains(t, text, no)
 	}
 	assert.Contains(t, stdout, "after")
-	_, _, stderr = runSession(t, false, nil, "-c", "logopen -append "+file, "-c", "say more")
+	_, _, stderr := runSession(t, false, nil, "-c", "logopen -append "+file, "-c", "say more")
 	assert.Empty(t, stderr)
 	longer, _ := os.ReadFile(file)
 	assert.Equal(t, text+"> say more\nmore\n", string(longer))
