@@ -248,7 +248,7 @@ func isFileName(text string) bool {
 	return strings.ContainsAny(text, "/\\") || strings.LastIndexByte(text, '.') > 0
 }
 
-// isMissing reports whether text must be the name of a file, and there is none of that name.
+// isMissing reports whether text must be the name of a file that does not exist.
 func isMissing(text string) bool {
 	if !isFileName(text) || IsAddress(text) {
 		return false

@@ -83,7 +83,7 @@ type stderrWriter struct {
 	holding  bool // a pager uses the screen
 	held     []byte
 	log      *sessionLog // nil without one
-	columns  func() int  // of the terminal; nil if it is none
+	columns  func() int  // of the terminal; nil without one
 }
 
 // Write draws a progress display. While a pager uses the screen, it discards p.
@@ -142,7 +142,7 @@ func wrapLines(text string, hang, columns int) string {
 	return b.String()
 }
 
-// colors reports whether the output of the running command has colors. JSON has none.
+// colors reports whether the output of the running command has colors. JSON output never does.
 func (a *app) colors() bool {
 	switch {
 	case a.line.JSON || a.globals.Color == "never":
