@@ -125,6 +125,8 @@ type HTTPClients struct {
 	Verdicts []Verdict    `json:"verdicts,omitempty" doc:"what is wrong with the use of clients"`
 	// Clock is the reference time for the ages of requests.
 	Clock Maybe[int64] `json:"clock,omitzero" doc:"the newest time that the process recorded, in milliseconds since the machine's start: the reference of the ages" text:"-"`
+	// Fresh reports that a web server of the process recorded Clock, which it does every second.
+	Fresh bool `json:"-"`
 }
 
 // A HTTPClient is an HttpClient.

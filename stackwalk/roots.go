@@ -221,6 +221,10 @@ func (s *rootScan) yieldFrame(f *Frame, yield func(Root, error) bool) bool {
 		return true
 	}
 	for i := range s.slots {
+		if s.lacksRegister(f, s.slots[i]) {
+			s.unrecorded = ErrRunning
+			continue
+		}
 		r, err := s.readRoot(f, s.slots[i])
 		if err != nil && isOverflow(f, r.Addr, err) {
 			continue
@@ -234,6 +238,16 @@ func (s *rootScan) yieldFrame(f *Frame, yield func(Root, error) bool) bool {
 	}
 	err = fmt.Errorf("references of the frame %016x: %w", uint64(f.SP), s.unrecorded)
 	return yield(Root{Frame: s.index, FrameIP: f.IP, FrameSP: f.SP, Method: f.Code.Method, Undecoded: true}, err)
+}
+
+// lacksRegister reports whether a slot is a register that is not known in the first frame of a thread that runs. Code without unwind data, such
+// as a stub, may have been called, so that only the frame pointer leads to the frame.
+func (s *rootScan) lacksRegister(f *Frame, slot codeinfo.Slot) bool {
+	if s.index != 0 || !s.thread.Cooperative || slot.Base != codeinfo.BaseRegister {
+		return false
+	}
+	_, known := f.Regs.Get(slot.Reg)
+	return !known
 }
 
 // yieldProtected yields the references in an explicit frame.
@@ -366,6 +380,10 @@ func (s *rootScan) isFilter(f *Frame) (bool, error) {
 	return false, nil
 }
 
+// ErrRunning is the error of a frame of a thread that stopped where not all of its references are known, as a thread that runs may at any
+// time. All words of the frame that look like references are considered references in their place.
+var ErrRunning = target.Unsupportedf("the thread stopped where not all references are known: a collection would let it continue first")
+
 // readSlots decodes the live slots of a frame.
 func (s *rootScan) readSlots(f *Frame, state codeinfo.FrameState) error {
 	s.slots = s.slots[:0]
@@ -379,7 +397,7 @@ func (s *rootScan) readSlots(f *Frame, state codeinfo.FrameState) error {
 	q := codeinfo.Query{Offset: f.Code.Offset, State: state, ABI: s.abi}
 	var err error
 	if s.slots, err = s.decoder.LiveSlots(s.slots, q); err == nil && between && !s.decoder.Records(q) {
-		s.unrecorded = target.Unsupportedf("the thread stopped where the compiler recorded no references: a collection would let it continue first")
+		s.unrecorded = ErrRunning
 	}
 	return err
 }

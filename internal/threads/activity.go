@@ -114,6 +114,8 @@ var waitRules = []waitRule{
 	{"System.Runtime.CompilerServices.StaticsHelpers", "", ActivityStaticInit, "waits for a static constructor or runs one"},
 	{"System.Runtime.CompilerServices.RuntimeHelpers", "RunClassConstructor", ActivityStaticInit, "waits for a static constructor or runs one"},
 	{"System.Diagnostics.Process*", "WaitFor", ActivityProcess, "waits for a process to end"},
+	{"System.Net.Sockets.Socket", "SendAsync SendToAsync SendFileAsync SendPacketsAsync ReceiveAsync ReceiveFromAsync ReceiveMessageFromAsync AcceptAsync ConnectAsync DisconnectAsync",
+		ActivityNative, "begins an operation of a socket"}, // the system call returns at once
 	{"System.Net.Sockets.*", "", ActivitySocket, "waits for the network (socket)"},
 	{"System.Net.Security.*", "", ActivitySocket, "waits for the network (TLS)"},
 	{"System.Net.Dns", "", ActivitySocket, "waits for the network (name resolution)"},

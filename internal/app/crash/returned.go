@@ -39,6 +39,9 @@ func (d *describer) returned(walker *stackwalk.Walker, list []stackwalk.Thread) 
 				return // a host may have used another thread
 			}
 		}
+		if d.moves(walker, t) {
+			return // a program may leave its work to such a thread
+		}
 		others = append(others, threadSays(t))
 	}
 	evidence := words.FirstThreadIdle.Of(threadSays(main))
@@ -52,6 +55,15 @@ func (d *describer) returned(walker *stackwalk.Walker, list []stackwalk.Thread) 
 		more = words.AndMore.Of(words.N(n))
 	}
 	d.finding(answer.FindingEnding, words.MainReturnedBut.Of(words.Join(", ", names...), more), answer.StrengthLikely, evidence)
+}
+
+// moves reports whether a thread runs, or sleeps, as one that works at intervals does.
+func (d *describer) moves(walker *stackwalk.Walker, t *stackwalk.Thread) bool {
+	if t.OS == nil {
+		return false
+	}
+	a := t.Activity(walker.Walk(d.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}))
+	return a.Activity == stackwalk.ActivityRunning || a.Activity == stackwalk.ActivitySleep || a.Activity == stackwalk.ActivitySocket
 }
 
 // initialThread returns the first thread of the process. If threads and processes share ids, it is the one with the

@@ -280,7 +280,7 @@ func (g *grapher) suspended(groups []*waiters) []answer.Verdict {
 		switch {
 		case !told:
 		case t.lock != nil:
-			told = g.permits(&v, t.lock)
+			told = g.permits(&v, t.lock) && !g.passes(t.lock, s.count)
 		case t.channel != nil && t.writes:
 			g.channel(&v, t.channel)
 		case t.kind == answer.WaitLimiter:
@@ -493,6 +493,26 @@ func (g *grapher) moves(h *holder) bool {
 	}
 	length, err := g.s.found.tasks.DelayOf(op.leaf)
 	return err == nil && length <= briefly
+}
+
+// passes reports whether a semaphore is about to be free for the few operations that wait for it: what entered it runs on threads, which wait
+// for nothing that is known, such as one that writes a message.
+func (g *grapher) passes(l *lock, waiting int) bool {
+	u := g.s.uses[l]
+	return u != nil && len(u.holders) > 0 && waiting < fewOperations && !slices.ContainsFunc(u.holders, func(h holder) bool { return !g.runsFor(&h) })
+}
+
+// fewOperations is how many operations that wait for a semaphore are no longer the usual moment of a busy one.
+const fewOperations = 3
+
+// runsFor reports whether what a holder waits for runs on a thread that waits for nothing that is known.
+func (g *grapher) runsFor(h *holder) bool {
+	op := g.s.standing[h.box]
+	if h.thread != nil || op == nil || op.thing.cause != tasks.CauseRunning {
+		return false
+	}
+	t := g.s.runs(op.leaf)
+	return t != nil && g.of[t] == nil
 }
 
 // threadMoves reports whether a thread runs, or stands in a short timed wait or sleep. A sleep of unknown length may be short.

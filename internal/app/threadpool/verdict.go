@@ -69,11 +69,13 @@ func weigh(p *answer.ThreadPool, q *answer.WorkQueues) answer.Verdict {
 		return conclude(answer.FindingPoolKeepsUp, answer.StrengthPossible, standing(p), words.MayKeepUp.Of(items, free))
 	case idle > 0:
 		return conclude(answer.FindingPoolKeepsUp, answer.StrengthLikely, standing(p), words.KeepsUp.Of(items, free))
+	case n == 0 && len(p.Workers) > 0: // they have just taken an item, or just finished one
+		return conclude(answer.FindingPoolKeepsUp, answer.StrengthPossible, standing(p), words.MayKeepUp.Of(items, words.N(len(p.Workers))))
 	case n == 0:
 		return conclude(answer.NoFinding, answer.StrengthUnknown, standing(p), words.WorkersUnknown.Of(items))
 	case waiting == n:
 		return conclude(answer.FindingStarved, answer.StrengthLikely, standing(p), words.Starved.Of(items, all))
-	case 2*waiting >= n:
+	case 2*waiting >= n && p.Queued.Value > uint64(n): // the workers that run take fewer items soon
 		return conclude(answer.FindingStarved, answer.StrengthLikely, standing(p), words.NearlyStarved.Of(items, words.N(waiting), all))
 	case p.Queued.Value > longPile*uint64(n):
 		return conclude(answer.FindingPile, answer.StrengthLikely, queuedSites(q), words.PilesUp.Of(items, running, all))

@@ -33,6 +33,7 @@ type Answers struct {
 	ThreadPool  Part[*answer.ThreadPool]
 	SQLPools    Part[*answer.SQLPools]
 	Redis       Part[*answer.Redis]
+	Requests    Part[*answer.Requests] // that the process serves
 	HTTPClients Part[*answer.HTTPClients]
 	Tasks       Part[*answer.Tasks] // including failed ones
 	Hosts       Part[*answer.Hosts]
@@ -107,6 +108,7 @@ func read(ctx context.Context, p *process.Process, o Options) (*Answers, error) 
 		func() { a.SQLPools = Got(sqlpools.SQLPools(ctx, p, sqlpools.Options{})) },
 		func() { a.HTTPClients = Got(clients(ctx, p)) },
 		func() { a.Redis = Got(web.Redis(ctx, p)) },
+		func() { a.Requests = Got(readServed(ctx, p)) },
 		func() { a.Tasks = Got(async.Tasks(ctx, p, tasks.ListOptions{Faulted: true})) },
 		func() { a.Hosts = Got(hosting.Hosts(ctx, p)) },
 		func() { a.TypeInits = Got(locks.Initializers(ctx, p)) },
@@ -128,10 +130,11 @@ func read(ctx context.Context, p *process.Process, o Options) (*Answers, error) 
 	return a, workers.Each(ctx, max(o.Jobs, 1), len(steps), func(i int) { steps[i]() })
 }
 
-// clients reads the HttpClients. The code behind requests and their ages take long: they are read if some server has enough requests to judge.
+// clients reads the HttpClients. The code behind requests and their ages take long: they are read if requests wait for a connection, or
+// some server has enough of them to judge.
 func clients(ctx context.Context, p *process.Process) (*answer.HTTPClients, error) {
 	list, err := web.HTTPClients(ctx, p, web.ClientOptions{Brief: true})
-	if err != nil || !slices.ContainsFunc(list.Pools, func(p answer.HTTPPool) bool { return len(p.Waiting)+len(p.Running) >= manySlow }) {
+	if err != nil || !slices.ContainsFunc(list.Pools, func(p answer.HTTPPool) bool { return len(p.Waiting) > 0 || len(p.Running) >= manySlow }) {
 		return list, err
 	}
 	return web.HTTPClients(ctx, p, web.ClientOptions{Unnamed: true})

@@ -3,6 +3,7 @@ package triage
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -12,6 +13,7 @@ import (
 	"github.com/sosgo/sosgo/internal/app/signature"
 	"github.com/sosgo/sosgo/internal/words"
 	"github.com/sosgo/sosgo/metadata"
+	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -159,7 +161,11 @@ func holders(_ context.Context, q *Answers) (view, error) {
 	}
 	v := view{}
 	if l.Incomplete {
-		v.partly = firstOf(l.Noted(), target.ErrNotInDump)
+		notes := l.Noted()
+		missing := slices.DeleteFunc(slices.Clone(notes), func(err error) bool { return errors.Is(err, stackwalk.ErrRunning) })
+		if v.partly = firstOf(missing, nil); len(notes) == 0 {
+			v.partly = target.ErrNotInDump
+		}
 	}
 	if f, ok := interned(l); ok {
 		v.found = append(v.found, f)

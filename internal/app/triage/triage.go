@@ -48,6 +48,7 @@ var subjects = []subject{
 	{name: "database connections", look: sqlPools},
 	{name: "HTTP clients", look: httpClients},
 	{name: "Redis", look: redis},
+	{name: "web requests", look: webRequests},
 	{name: "failed tasks", look: failedTasks},
 	{name: "hosted services", look: hosts},
 	{name: "type initializers", look: initializers},
@@ -141,6 +142,7 @@ func Judge(ctx context.Context, q *Answers, o Options) (*answer.Triage, error) {
 	}
 	signBy(out.Findings, q.rules)
 	outOfMemoryBy(out.Findings)
+	out.Findings = q.victims(out.Findings)
 	rank(out.Findings)
 	workers := 0
 	for i := range views {

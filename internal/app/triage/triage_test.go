@@ -30,6 +30,7 @@ func healthy() *Answers {
 		ThreadPool:  Got(&answer.ThreadPool{Kind: answer.PoolPortable}, nil),
 		SQLPools:    Got(&answer.SQLPools{}, nil),
 		Redis:       Got(&answer.Redis{}, nil),
+		Requests:    Got(&answer.Requests{Requests: []answer.Request{{Context: 0x10}}}, nil),
 		HTTPClients: Got(&answer.HTTPClients{}, nil),
 		Tasks:       Got(&answer.Tasks{}, nil),
 		Hosts:       Got(&answer.Hosts{}, nil),

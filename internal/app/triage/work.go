@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -102,7 +103,7 @@ func httpClients(_ context.Context, q *Answers) (view, error) {
 		if f := silentServer(p, len(list.Noted()) == 0, serving); f != nil {
 			v.found = append(v.found, *f)
 		}
-		if len(p.Waiting) == 0 || p.Disposed || p.Max.Err != nil || p.Count.Err != nil || p.Count.Value < p.Max.Value || p.Idle.Err != nil || p.Idle.Value > 0 {
+		if len(p.Waiting) == 0 || list.Fresh && moves(p) || p.Disposed || p.Max.Err != nil || p.Count.Err != nil || p.Count.Value < p.Max.Value || p.Idle.Err != nil || p.Idle.Value > 0 {
 			continue // a connection is free or being opened
 		}
 		x := answer.Conclude(answer.FindingExhausted, words.RequestsWait.Of(words.N(len(p.Waiting)), words.Server(p.Host, p.Port), words.N(p.Count.Value), words.N(p.Max.Value)),
@@ -122,6 +123,16 @@ func httpClients(_ context.Context, q *Answers) (view, error) {
 	}
 	return v, nil
 }
+
+// moves reports whether all requests that wait for a connection came a moment ago: a pool with a limit has a queue under load.
+func moves(p *answer.HTTPPool) bool {
+	return !slices.ContainsFunc(p.Waiting, func(w answer.HTTPWait) bool {
+		return w.Age.Err != nil || time.Duration(w.Age.Value)*time.Millisecond >= briefWait
+	})
+}
+
+// briefWait is how long requests may wait for a connection of a pool that others use.
+const briefWait = time.Second
 
 // Thresholds for a server that does not answer. What looks alike and is normal traffic stays quiet:
 //   - most requests are young: they wait less than slowRequest
@@ -153,7 +164,7 @@ func (q *Answers) serving() map[string]bool {
 func silentServer(p *answer.HTTPPool, whole bool, serving map[string]bool) *answer.Finding {
 	var slow, connecting int
 	var oldest time.Duration
-	of := map[string]int{}
+	of, at := map[string]int{}, map[string]int{} // by the outermost and the innermost method of the program
 	add := func(w *answer.HTTPWait) bool {
 		age := time.Duration(w.Age.Value) * time.Millisecond
 		if w.Age.Err != nil || age < slowRequest {
@@ -162,6 +173,7 @@ func silentServer(p *answer.HTTPPool, whole bool, serving map[string]bool) *answ
 		slow, oldest = slow+1, max(oldest, age)
 		if w.Stack != nil {
 			of[asyncName(w.Stack)]++
+			at[cmp.Or(innermost(w.Stack), asyncName(w.Stack))]++
 		}
 		return true
 	}
@@ -195,15 +207,22 @@ func silentServer(p *answer.HTTPPool, whole bool, serving map[string]bool) *answ
 	if !whole {
 		x = words.LowerOne(x, answer.Premises{answer.ListComplete: answer.PremiseDoubtful}.State)
 	}
-	clauses := grouped(of, func(method string, n int) answer.Verdict {
-		x.Sites = append(x.Sites, answer.Site{Method: answer.Text{S: method}, Does: string(answer.WaitServer), Count: n})
-		return alikeClause(words.CallsWaitIn.Of(words.N(n), words.Method(method)), n, words.AwaitingCode.Of())
-	})
+	clauses := waitClauses(&x, of, at, answer.WaitServer)
 	f := finding(answer.FindingDependency, append([]answer.Verdict{x}, clauses...)...)
 	if f.Object = p.Address; few {
 		f.Severity = answer.SeverityWarning
 	}
 	return &f
+}
+
+// waitClauses returns the clauses that name where code waits for a server, and adds the sites of x: they have the outermost methods.
+func waitClauses(x *answer.Verdict, outermost, innermost map[string]int, kind answer.WaitKind) []answer.Verdict {
+	for _, method := range slices.Sorted(maps.Keys(outermost)) {
+		x.Sites = append(x.Sites, answer.Site{Method: answer.Text{S: method}, Does: string(kind), Count: outermost[method]})
+	}
+	return grouped(innermost, func(method string, n int) answer.Verdict {
+		return alikeClause(words.CallsWaitIn.Of(words.N(n), words.Method(method)), n, words.AwaitingCode.Of())
+	})
 }
 
 // serves reports whether some of the waiting methods serve requests.

@@ -19,7 +19,7 @@ import (
 // requests in _waiters. .NET 9 keeps idle connections in the stack _http11Connections.
 type (
 	clientAnchor struct {
-		_ objects.Shape `of:"System.Net.Http.HttpClient|System.Net.Http.SocketsHttpHandler|System.Net.Http.HttpConnectionPool|System.Net.Http.HttpConnection|System.Net.Http.Http2Connection|System.Net.Http.Http3Connection"`
+		_ objects.Shape `of:"System.Net.Http.HttpClient|System.Net.Http.SocketsHttpHandler|System.Net.Http.HttpConnectionPool|System.Net.Http.HttpConnection|System.Net.Http.Http2Connection|System.Net.Http.Http3Connection|Microsoft.AspNetCore.Server.Kestrel.Core.Internal.Infrastructure.TimeoutControl"`
 	}
 	httpPool struct {
 		_         objects.Shape    `of:"System.Net.Http.HttpConnectionPool"`
@@ -106,6 +106,7 @@ func (r *Reader) Clients(ctx context.Context, h *heap.Heap, o ClientOptions) (*a
 	g := r.reading(&out.Gaps)
 	index := map[target.Addr]int{}
 	var connections []objects.Object
+	var beat heartbeat
 	for object := range shapes.ReadObjects[*clientAnchor](ctx, g, h, o.Scan) {
 		if s, x := shapes.BindAs[*httpClient](g, object); s != nil {
 			if out.Clients++; len(out.List) < limits.HTTPClients {
@@ -116,12 +117,19 @@ func (r *Reader) Clients(ctx context.Context, h *heap.Heap, o ClientOptions) (*a
 		} else if s, x := shapes.BindAs[*httpPool](g, object); s != nil {
 			index[object.Addr] = len(out.Pools)
 			out.Pools = append(out.Pools, r.pool(g, object, s, x))
+		} else if t, x := shapes.BindAs[*timeoutControl](g, object); t != nil {
+			beat.note(g, t, x)
 		} else {
 			connections = append(connections, object)
 		}
 	}
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
+	}
+	if ms := beat.ms(); out.Clock.Err == nil && ms > 0 {
+		out.Fresh = true // the timers and the pool may have been idle longer
+		out.Clock.Value = max(out.Clock.Value, ms)
+		o.Clock = out.Clock
 	}
 	out.More = out.Clients - len(out.List)
 	for _, c := range connections {

@@ -49,6 +49,8 @@ type query struct {
 	hosts     map[target.Addr]host // by the address of the HttpContext
 	index     map[target.Addr]int  // by object: the index of its request
 	date      time.Time            // Kestrel's last Date header
+	beat      heartbeat
+	starts    map[int]int64 // by the index of a request: when it came in, by the clock of the heartbeat
 	flows     *flows.Reader
 	known     map[target.Addr]flow // by ExecutionContext
 }
@@ -57,13 +59,14 @@ type query struct {
 type host struct {
 	context  target.Addr // the HostingApplication+Context
 	activity objects.Object
+	start    int64 // by the clock of Stopwatch; 0 if it was not measured
 }
 
 // Requests lists the requests that the process's web servers work on. It records what could not be read. The error is
 // ctx's.
 func (r *Reader) Requests(ctx context.Context, p *process.Process, h *heap.Heap, o RequestOptions) (*answer.Requests, error) {
 	q := &query{Reader: r, p: p, h: h, o: o, out: &answer.Requests{Requests: []answer.Request{}}, hosts: map[target.Addr]host{},
-		index: map[target.Addr]int{}, known: map[target.Addr]flow{}}
+		index: map[target.Addr]int{}, known: map[target.Addr]flow{}, starts: map[int]int64{}}
 	q.flows = flows.New(q.reading(), r.items)
 	contexts, err := q.collect(ctx)
 	if err != nil {
@@ -97,6 +100,8 @@ func (q *query) collect(ctx context.Context) ([]objects.Object, error) {
 			q.host(o.Addr, h, x)
 		} else if d, x := shapes.BindAs[*dateValues](g, o); d != nil {
 			q.dateHeader(d, x)
+		} else if t, x := shapes.BindAs[*timeoutControl](g, o); t != nil {
+			q.beat.note(g, t, x)
 		}
 	}
 	if ctx.Err() != nil {
@@ -124,6 +129,9 @@ func (q *query) host(a target.Addr, h *hostContext, x objects.Instance) {
 		o, err := h.Activity.Object(x)
 		g.Note(err)
 		known.activity = o
+	}
+	if h.Start.Has() {
+		known.start = g.IntAt(&h.Start, x).Value
 	}
 	q.hosts[of] = known
 }
@@ -157,6 +165,7 @@ func (q *query) request(o objects.Object) {
 	if out.Trace == nil {
 		q.activityOf(&out, known.activity)
 	}
+	q.starts[len(q.out.Requests)] = known.start
 	q.add(out, o.Addr, known.context, features.Addr)
 }
 
@@ -479,6 +488,10 @@ func (q *query) times() {
 	q.out.Now, q.out.Clock = &now, clock
 	for i := range q.out.Requests {
 		r := &q.out.Requests[i]
+		if age := q.beat.age(q.starts[i]); r.Started == nil && age > 0 {
+			started := now.Add(-age)
+			r.Started = &started
+		}
 		if r.Started == nil {
 			continue
 		}

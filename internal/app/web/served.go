@@ -74,7 +74,7 @@ func (s *server) object(a target.Addr) string {
 	if n < 0 {
 		return ""
 	}
-	return routeOf(&s.out.Requests[n])
+	return RouteOf(&s.out.Requests[n])
 }
 
 // read adds the request of an object, if the application works on it.
@@ -98,8 +98,8 @@ func (s *server) read(o objects.Object) {
 	}
 }
 
-// routeOf names a request by its method and route, or by its path if it has no route.
-func routeOf(r *answer.Request) string {
+// RouteOf names a request by its method and route, or by its path if it has no route.
+func RouteOf(r *answer.Request) string {
 	path := r.Route.S
 	switch {
 	case r.Method.S == "":

@@ -4,7 +4,7 @@ import "github.com/sosgo/sosgo/objects"
 
 // An anchor is an object that leads to requests: a context, a server's own object, or a clock.
 type anchor struct {
-	_ objects.Shape `of:"Microsoft.AspNetCore.Http.DefaultHttpContext|Microsoft.AspNetCore.Server.Kestrel.Core.Internal.Http.HttpProtocol|Microsoft.AspNetCore.Hosting.HostingApplication+Context|Microsoft.AspNetCore.Server.Kestrel.Core.Internal.Http.DateHeaderValueManager+DateHeaderValues"`
+	_ objects.Shape `of:"Microsoft.AspNetCore.Http.DefaultHttpContext|Microsoft.AspNetCore.Server.Kestrel.Core.Internal.Http.HttpProtocol|Microsoft.AspNetCore.Hosting.HostingApplication+Context|Microsoft.AspNetCore.Server.Kestrel.Core.Internal.Http.DateHeaderValueManager+DateHeaderValues|Microsoft.AspNetCore.Server.Kestrel.Core.Internal.Infrastructure.TimeoutControl"`
 }
 
 // An httpContext is the context of a request. Between two requests it has no features.
@@ -150,12 +150,21 @@ type hostContext struct {
 	_        objects.Shape    `of:"Microsoft.AspNetCore.Hosting.HostingApplication+Context"`
 	Context  objects.RefField `field:"<HttpContext>"`
 	Activity objects.RefField `field:"HttpActivityFeature|<Activity>,optional"`
+	Start    objects.IntField `field:"<StartTimestamp>,optional"`
 }
 
 // dateValues holds the Date header that Kestrel sends. Its heartbeat renews it every second.
 type dateValues struct {
 	_    objects.Shape    `of:"Microsoft.AspNetCore.Server.Kestrel.Core.Internal.Http.DateHeaderValueManager+DateHeaderValues"`
 	Text objects.RefField `field:"String"`
+}
+
+// A timeoutControl limits the time of a connection of Kestrel. The heartbeat tells it the time every second, since .NET 8 by the clock of
+// Stopwatch; before, in ticks since the year 1.
+type timeoutControl struct {
+	_      objects.Shape    `of:"Microsoft.AspNetCore.Server.Kestrel.Core.Internal.Infrastructure.TimeoutControl"`
+	Last   objects.IntField `field:"_lastTimestamp"`
+	Second objects.IntField `field:"_heartbeatIntervalTicks,optional"`
 }
 
 // The user of a request.

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf16"
 
 	"github.com/stretchr/testify/assert"
@@ -14,8 +15,10 @@ import (
 
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/app/web"
+	"github.com/sosgo/sosgo/internal/test/testcase"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"
@@ -452,5 +455,65 @@ func TestClientCode(t *testing.T) {
 		assert.Equal(t, map[string]string{"/orders/17": "server" + core, "/reports/monthly": "server" + core, "/stock/AB-12": "server" + core, "/audit/login": "server" + core,
 			"/feed": "server WebDebuggee.Client.ReadFeed", "/upload": core, "/chat": " WebDebuggee.Client.Chat"}, who)
 		return len(who)
+	})
+}
+
+// TestAgesWithoutActivities removes the activities of requests, which a host without logs and listeners does not make, and writes when they came in
+// as a host that measures them does: the ages are then those by the clock of Kestrel's heartbeat.
+func TestAgesWithoutActivities(t *testing.T) {
+	testdump.Web(t, func(t *testing.T, d *testdump.Dump) int {
+		const age = 90 * time.Second
+		v, r, h := open(t, d.Dump)
+		o, err := v.Objects()
+		require.NoError(t, err)
+		rt, err := v.Runtime()
+		require.NoError(t, err)
+		var hosts []target.Addr
+		beat := int64(0)
+		for x, err := range h.Objects() {
+			require.NoError(t, err)
+			name, err := rt.TypeName(x.Type.Addr, dac.NameManaged)
+			require.NoError(t, err)
+			switch name {
+			case "Microsoft.AspNetCore.Hosting.HostingApplication+Context":
+				hosts = append(hosts, x.Addr)
+			case "Microsoft.AspNetCore.Server.Kestrel.Core.Internal.Infrastructure.TimeoutControl":
+				control, err := o.Object(x.Addr)
+				require.NoError(t, err)
+				last, err := control.Field("_lastTimestamp").Int()
+				require.NoError(t, err)
+				beat = max(beat, last)
+			}
+		}
+		all := requests(t, d.Dump, web.RequestOptions{})
+		var damage []testcase.Damage
+		write := func(a target.Addr, field string, value int64) {
+			x, err := o.Object(a)
+			require.NoError(t, err)
+			f := x.Field(field)
+			require.NoError(t, f.Err())
+			damage = append(damage, testdump.Words(f.Location(), uint64(value)))
+		}
+		for _, a := range hosts {
+			write(a, "HttpActivityFeature", 0)
+			write(a, "<StartTimestamp>k__BackingField", beat-int64(age))
+		}
+		for i := range all.Requests {
+			write(all.Requests[i].Object, "_currentIHttpActivityFeature", 0)
+		}
+		n := 0
+		without := requests(t, d.Damaged(t, damage...), web.RequestOptions{})
+		for i := range without.Requests {
+			if q := &without.Requests[i]; q.Context != 0 {
+				n++
+				assert.Nil(t, q.Trace)
+				assert.Equal(t, age.String(), q.Age)
+			}
+		}
+		clients, err := r.Clients(t.Context(), h, web.ClientOptions{Unnamed: true, Clock: answer.Known[int64](1)})
+		require.NoError(t, err)
+		assert.True(t, clients.Fresh)
+		assert.Equal(t, beat/int64(time.Millisecond), clients.Clock.Value)
+		return n
 	})
 }

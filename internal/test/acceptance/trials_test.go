@@ -303,7 +303,7 @@ var faults = []struct {
 	says    string
 }{
 	{"upgrade", answer.FindingDeadlock, "(Depot.Catalog.rw)"},
-	{"storm", answer.FindingPile, "items wait"},
+	{"storm", answer.FindingStarved, "items wait for a worker, and all 2 workers wait for something themselves"}, // a sleep in a lock, and its waiters
 	{"producer", answer.FindingPermits, "5 threads, the first 7 \"producer 0\", wait for room in BlockingCollection"},
 	{"cctor", "", ""},
 	{"cctorjoin", answer.FindingDeadlock, "runs the static constructor of Depot.Late and waits for the end of thread"},
@@ -316,7 +316,7 @@ var faults = []struct {
 	{"reenter", answer.FindingDeadlock, "has likely entered Depot.M.once (SemaphoreSlim) and waits for it once more"},
 	{"pulse", "", ""},
 	{"ui", answer.FindingDeadlock, "whose SynchronizationContext is a Depot.Pump"},
-	{"tokens", answer.FindingHolder, "kept by static Depot.Tokens.app"},
+	{"tokens", answer.FindingHolder, "kept in 2 ways: static Depot.Tokens.app, the stack of thread 0"}, // a temporary of Main, which has not returned
 	{"unobserved", answer.FindingTasks, "60 tasks failed, and nobody has looked at their exceptions"},
 	{"lockended", answer.FindingAbandoned, "has ended and still holds the monitor"},
 	{"exitlock", answer.FindingDeadlock, "runs the handlers of ProcessExit and waits for the end of thread"},
@@ -529,7 +529,7 @@ var services = []struct {
 	{"periodic", "", "", ""},
 	{"poll", "", "", ""},
 	{"taken", "", "", ""},
-	{"foreground", "", "", ""},
+	{"foreground", answer.FindingEnding, "Main has returned; foreground threads keep the process alive", ""}, // as a log writer does that nobody ends
 	{"rounds", "", "", ""},
 	{"laps", "", "", ""},
 	{"passed", "", "", ""},

@@ -1,0 +1,147 @@
+package triage
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/words"
+	"github.com/sosgo/sosgo/target"
+)
+
+var servedAt = time.Date(2026, 1, 2, 3, 4, 30, 0, time.UTC)
+
+// serve returns n requests of a route that came in a time before the dump, and wait in a method.
+func serve(n int, route string, age time.Duration, w answer.AsyncWork, box target.Addr) (out []answer.Request) {
+	w.Frames = []answer.AsyncFrame{{Object: box, AsyncPlace: &answer.AsyncPlace{Method: answer.Text{S: "Shop.Prices.GetAsync"}}},
+		{AsyncPlace: &answer.AsyncPlace{Method: answer.Text{S: "Shop.Page.Show"}}}}
+	for range n {
+		r := answer.Request{Context: 0x10, Method: answer.Text{S: "GET"}, Route: answer.Text{S: route}, Stack: &w}
+		if age > 0 {
+			since := servedAt.Add(-age)
+			r.Started = &since
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+// TestServed checks that requests of the process that wait long for other servers are a finding, by way of any client library.
+func TestServed(t *testing.T) {
+	socket, remote := answer.AsyncWork{Why: words.OfASocket.Of()}, answer.AsyncWork{Remote: answer.WaitServer, Why: words.ServersAnswer.Of(answer.Statement{})}
+	promise := answer.AsyncWork{Why: words.APromise.Of()}
+	begun := serve(30, "/feed", time.Minute, socket, 1)
+	for i := range begun {
+		begun[i].Begun = true
+	}
+	for name, c := range map[string]struct {
+		list []answer.Request
+		says string
+	}{
+		"sockets": {append(serve(30, "/a", 9*time.Second, socket, 1), serve(3, "/b", 12*time.Second, socket, 1)...),
+			"33 of 33 requests that the process serves, the oldest for 12s, wait for an operation of a socket: 30 × GET /a, 3 × GET /b"},
+		"answers": {append(serve(5, "/a", 9*time.Second, remote, 1), append(serve(5, "/b", time.Second, remote, 1), begun...)...),
+			"5 of 10 requests that the process serves, the oldest for 9s, wait for the server's answer: 5 × GET /a"},
+		"few":     {serve(4, "/a", time.Minute, remote, 1), ""},
+		"young":   {serve(400, "/a", 4*time.Second, remote, 1), ""},
+		"others":  {append(serve(5, "/a", 9*time.Second, remote, 1), serve(6, "/b", time.Second, promise, 1)...), ""},
+		"no time": {serve(30, "/a", 0, remote, 1), ""},
+		"inside":  {serve(30, "/a", time.Minute, promise, 1), ""},
+		"begun":   {begun, ""},
+	} {
+		q := healthy()
+		q.Requests = Got(&answer.Requests{Now: &servedAt, Requests: c.list}, nil)
+		out, err := Judge(context.Background(), q, Options{})
+		require.NoError(t, err)
+		if c.says == "" {
+			assert.Empty(t, out.Findings, name)
+			continue
+		}
+		require.Len(t, out.Findings, 1, name)
+		f := &out.Findings[0]
+		assert.Equal(t, answer.FindingDependency, f.Kind)
+		assert.Equal(t, answer.StrengthLikely, f.Strength)
+		assert.Equal(t, c.says, f.Text)
+		assert.Equal(t, []answer.Site{{Method: answer.Text{S: "Shop.Page.Show"}, Does: string(f.Clauses[0].Sites[0].Does), Count: f.Count}}, f.Clauses[0].Sites)
+		assert.Contains(t, f.Clauses[1].Text, "calls wait in Shop.Prices.GetAsync")
+	}
+}
+
+// TestVictims checks that a finding names the requests that wait because of it: by its threads, by the boxes of a pool's waits, and by methods
+// that wait for one thing alone.
+func TestVictims(t *testing.T) {
+	const who = "; 6 of 7 requests that the process serves wait for it, the oldest for 9s: 6 × GET /a"
+	remote := answer.AsyncWork{Remote: answer.WaitServer, Why: words.ServersAnswer.Of(answer.Statement{})}
+	inside := answer.AsyncWork{Why: words.ASemaphore.Of()}
+	judge := func(q *Answers, list []answer.Request) answer.Finding {
+		q.Requests = Got(&answer.Requests{Now: &servedAt, Requests: append(list, answer.Request{Context: 0x20})}, nil)
+		out, err := Judge(context.Background(), q, Options{})
+		require.NoError(t, err)
+		require.Len(t, out.Findings, 1)
+		return out.Findings[0]
+	}
+	permits := func(method string) answer.Verdict {
+		v := answer.Conclude(answer.FindingPermits, words.Text("no seats"), answer.StrengthProved)
+		v.Sites = []answer.Site{{Method: answer.Text{S: method}, Count: 6}}
+		return v
+	}
+	waits := func(v answer.Verdict, things ...target.Addr) *answer.Waits {
+		w := &answer.Waits{Verdicts: []answer.Verdict{v}}
+		for _, a := range things {
+			w.Operations = append(w.Operations, answer.OperationWait{Method: answer.Text{S: "Shop.Prices.GetAsync"}, Object: a})
+		}
+		return w
+	}
+
+	q := healthy()
+	wait := answer.HTTPWait{Age: answer.Known[int64](9000), Stack: &answer.AsyncWork{Remote: answer.WaitServer, Frames: []answer.AsyncFrame{{Object: 0x77}}}}
+	q.HTTPClients = Got(&answer.HTTPClients{Pools: []answer.HTTPPool{{Address: 0x99, Host: answer.Text{S: "api"}, Port: answer.Known[int64](80),
+		Running: []answer.HTTPWait{wait, wait, wait, wait, wait, wait, wait, wait, wait, wait, wait, wait, wait, wait, wait, wait, wait, wait, wait, wait}}}}, nil)
+	f := judge(q, serve(6, "/a", 9*time.Second, remote, 0x77))
+	assert.Equal(t, "20 of 20 requests to api:80 wait for its answer, the oldest for at least 9s"+who, f.Text, "and the requests are no finding of their own")
+
+	q = healthy()
+	q.Waits = Got(waits(permits("Shop.Prices.GetAsync"), 0x55), nil)
+	f = judge(q, serve(6, "/a", 9*time.Second, inside, 1))
+	assert.Equal(t, "no seats"+who, f.Text)
+	assert.Equal(t, answer.StrengthProved, f.Strength)
+
+	q.Waits = Got(waits(permits("Shop.Prices.GetAsync"), 0x55, 0x56), nil)
+	assert.Equal(t, "no seats", judge(q, serve(6, "/a", 9*time.Second, inside, 1)).Text, "the method waits for two things")
+	q.Waits = Got(waits(permits("Shop.Stock.CountAsync"), 0x55), nil)
+	assert.Equal(t, "no seats", judge(q, serve(6, "/a", 9*time.Second, inside, 1)).Text, "another method")
+
+	held := answer.Conclude(answer.FindingHeld, words.Text("held"), answer.StrengthProved)
+	held.Count, held.Sites = 6, []answer.Site{{Thread: 42}}
+	q.Waits = Got(waits(held), nil)
+	list := serve(6, "/a", 9*time.Second, inside, 1)
+	for i := range list {
+		list[i].Stack, list[i].Threads = nil, []answer.Worker{{Thread: answer.Thread{OSID: 42}}}
+	}
+	assert.Equal(t, "held"+who, judge(q, list).Text)
+}
+
+// TestPoolThatMoves checks that requests that came a moment ago do not exhaust a pool, if the time is known.
+func TestPoolThatMoves(t *testing.T) {
+	for name, c := range map[string]struct {
+		fresh bool
+		age   answer.Maybe[int64]
+		found int
+	}{
+		"moves":   {true, answer.Known[int64](400), 0},
+		"stands":  {true, answer.Known[int64](1400), 1},
+		"unknown": {true, answer.Maybe[int64]{Err: target.ErrNotInDump}, 1},
+		"stale":   {false, answer.Known[int64](400), 1},
+	} {
+		q := healthy()
+		q.HTTPClients = Got(&answer.HTTPClients{Fresh: c.fresh, Pools: []answer.HTTPPool{{Max: answer.Known[int64](4), Count: answer.Known[int64](4),
+			Idle: answer.Known[int64](0), Waiting: []answer.HTTPWait{{Age: answer.Known[int64](20)}, {Age: c.age}}}}}, nil)
+		out, err := Judge(context.Background(), q, Options{})
+		require.NoError(t, err)
+		assert.Len(t, out.Findings, c.found, name)
+	}
+}
