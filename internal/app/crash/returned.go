@@ -5,6 +5,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/internal/threads"
 	"github.com/sosgo/sosgo/internal/words"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
@@ -62,8 +63,8 @@ func (d *describer) moves(walker *stackwalk.Walker, t *stackwalk.Thread) bool {
 	if t.OS == nil {
 		return false
 	}
-	a := t.Activity(walker.Walk(d.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}))
-	return a.Activity == stackwalk.ActivityRunning || a.Activity == stackwalk.ActivitySleep || a.Activity == stackwalk.ActivitySocket
+	a := threads.ActivityOf(t, walker.Walk(d.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}))
+	return a.Activity == threads.ActivityRunning || a.Activity == threads.ActivitySleep || a.Activity == threads.ActivitySocket
 }
 
 // initialThread returns the first thread of the process. If threads and processes share ids, it is the one with the
