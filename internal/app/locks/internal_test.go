@@ -192,3 +192,39 @@ func TestIsNode(t *testing.T) {
 		assert.Equal(t, want, isNode(class), class)
 	}
 }
+
+// TestPasses checks that one or two operations that wait for a semaphore are no finding while what entered it runs on a thread.
+func TestPasses(t *testing.T) {
+	const box, task = 0x10, 0x20
+	thread := &stackwalk.Thread{OS: &target.Thread{ID: 7}}
+	for _, c := range []struct {
+		why     string
+		cause   tasks.Cause
+		holder  holder
+		runs    bool
+		waits   bool
+		waiting int
+		passes  bool
+	}{
+		{"it writes", tasks.CauseRunning, holder{box: box}, true, false, 2, true},
+		{"many wait", tasks.CauseRunning, holder{box: box}, true, false, 3, false},
+		{"the thread waits", tasks.CauseRunning, holder{box: box}, true, true, 2, false},
+		{"no thread runs it", tasks.CauseRunning, holder{box: box}, false, false, 2, false},
+		{"it waits for a socket", tasks.CauseStream, holder{box: box}, true, false, 2, false},
+		{"a thread holds it", tasks.CauseRunning, holder{box: box, thread: thread}, true, false, 2, false},
+	} {
+		l := &lock{Lock: answer.Lock{Kind: answer.LockSemaphore}, most: 1}
+		s := &survey{gaps: &answer.Gaps{}, uses: map[*lock]*semaphoreUse{l: {gives: true, holders: []holder{c.holder}}},
+			standing: map[target.Addr]*operation{box: {box: box, leaf: task, thing: &thing{cause: c.cause}}}, running: &running{tasks: map[target.Addr]*stackwalk.Thread{}}}
+		if c.runs {
+			s.running.tasks[task] = thread
+		}
+		if c.waits {
+			s.waits = []*wait{{thread: thread, lock: &lock{Lock: answer.Lock{Kind: answer.LockMonitor}}}}
+		}
+		g := newGrapher(s)
+		g.nodes()
+		assert.Equal(t, c.passes, g.passes(l, c.waiting), c.why)
+	}
+	assert.False(t, newGrapher(&survey{gaps: &answer.Gaps{}}).passes(&lock{}, 1), "nobody is known to have entered it")
+}

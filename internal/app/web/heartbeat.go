@@ -7,16 +7,16 @@ import (
 	"github.com/sosgo/sosgo/objects"
 )
 
-// A heartbeat is the newest time by the clock of Stopwatch that Kestrel has told its connections.
+// A heartbeat is the newest time by the clock of Stopwatch that Kestrel has passed to its connections.
 type heartbeat struct {
-	at     int64 // 0 if there is none
+	at     int64 // 0 if it is unknown
 	second int64 // units of the clock in a second
 }
 
 // longestUptime separates times since boot in nanoseconds from ticks since the year 1, which older versions record.
 const longestUptime = int64(10 * 365 * 24 * time.Hour)
 
-// note adds the time that a connection was told.
+// note adds the time that a connection has.
 func (b *heartbeat) note(g shapes.Reading, t *timeoutControl, x objects.Instance) {
 	last, second := g.IntAt(&t.Last, x), g.IntAt(&t.Second, x)
 	if last.Err == nil && second.Err == nil && second.Value > 0 && last.Value > b.at && last.Value < longestUptime {

@@ -159,7 +159,7 @@ type dateValues struct {
 	Text objects.RefField `field:"String"`
 }
 
-// A timeoutControl limits the time of a connection of Kestrel. The heartbeat tells it the time every second, since .NET 8 by the clock of
+// A timeoutControl limits the time of a connection of Kestrel. The heartbeat passes it the time every second, since .NET 8 by the clock of
 // Stopwatch; before, in ticks since the year 1.
 type timeoutControl struct {
 	_      objects.Shape    `of:"Microsoft.AspNetCore.Server.Kestrel.Core.Internal.Infrastructure.TimeoutControl"`
