@@ -66,7 +66,7 @@ func TestServed(t *testing.T) {
 		assert.Equal(t, answer.FindingDependency, f.Kind)
 		assert.Equal(t, answer.StrengthLikely, f.Strength)
 		assert.Equal(t, c.says, f.Text)
-		assert.Equal(t, []answer.Site{{Method: answer.Text{S: "Shop.Page.Show"}, Does: string(f.Clauses[0].Sites[0].Does), Count: f.Count}}, f.Clauses[0].Sites)
+		assert.Equal(t, []answer.Site{{Method: answer.Text{S: "Shop.Page.Show"}, Does: f.Clauses[0].Sites[0].Does, Count: f.Count}}, f.Clauses[0].Sites)
 		assert.Contains(t, f.Clauses[1].Text, "calls wait in Shop.Prices.GetAsync")
 	}
 }
