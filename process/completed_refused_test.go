@@ -22,9 +22,11 @@ func (p bareProcess) Modules() []target.Module {
 	return []target.Module{{Base: 0x10000, Size: 0x1000, Path: "/a.dll"}}
 }
 
-func (p bareProcess) ReadMemory(b []byte, a target.Addr) (int, error) { return p.memory.ReadMemory(b, a) }
-func (p bareProcess) View(a target.Addr, n int) ([]byte, bool)        { return p.memory.View(a, n) }
-func (p bareProcess) Span(a target.Addr) []byte                       { return p.memory.Span(a) }
+func (p bareProcess) ReadMemory(b []byte, a target.Addr) (int, error) {
+	return p.memory.ReadMemory(b, a)
+}
+func (p bareProcess) View(a target.Addr, n int) ([]byte, bool) { return p.memory.View(a, n) }
+func (p bareProcess) Span(a target.Addr) []byte                { return p.memory.Span(a) }
 
 // TestRefusedFile checks that the reason why a found file is refused is kept, and that the file supplies nothing.
 func TestRefusedFile(t *testing.T) {

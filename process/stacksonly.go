@@ -59,10 +59,10 @@ func (d *Dump) readStackWords() ([]target.Addr, error) {
 	var code, stacks []target.Range
 	for r := range d.file.Regions() {
 		if r.Prot&(target.ProtExec|target.ProtWrite) == target.ProtExec {
-			code = append(code, target.RangeAt(r.Start, uint64(r.Size)))
+			code = append(code, target.RangeAt(r.Start, r.Size))
 		}
 		if r.Stored > 0 {
-			stacks = append(stacks, target.RangeAt(r.Start, uint64(r.Stored)))
+			stacks = append(stacks, target.RangeAt(r.Start, r.Stored))
 		}
 	}
 	in := func(list []target.Range, a target.Addr) (target.Range, bool) {

@@ -392,7 +392,7 @@ func (g *builder) code(rt *dac.Runtime) answer.PartDiagnosis {
 		}
 		images++
 		all += dir.Size
-		n := g.storedIn(target.RangeAt(at, uint64(dir.Size)))
+		n := g.storedIn(target.RangeAt(at, dir.Size))
 		if n < dir.Size && g.Dump().MemorySource(at+target.Addr(dir.Size)-1) != "" {
 			n = dir.Size // the file completes the dump
 		}

@@ -148,12 +148,12 @@ func (c *Core) claims() *target.Claims {
 	for i := range c.Regions {
 		r := &c.Regions[i]
 		if r.Kind != target.RegionUnknown && (r.Prot != 0 || r.Path != "" || r.Stored > 0) {
-			listed = append(listed, target.RangeAt(r.Start, uint64(r.Size)))
+			listed = append(listed, target.RangeAt(r.Start, r.Size))
 		}
 	}
 	for i := range c.Modules {
 		if m := &c.Modules[i]; m.Base+target.Addr(m.Size) > m.Base {
-			listed = append(listed, target.RangeAt(m.Base, uint64(m.Size)))
+			listed = append(listed, target.RangeAt(m.Base, m.Size))
 		}
 	}
 	claims := target.NewClaims(c.Platform.Arch, listed, false)
