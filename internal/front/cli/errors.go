@@ -246,7 +246,7 @@ func ofDump(d Dump, err error) error {
 	of, ok := d.(interface{ Target() target.Target })
 	if ok && errors.As(err, &missing) && missing.Err == target.ErrNotInDump {
 		c := target.ClaimsOf(of.Target())
-		if _, hole := c.Hole(target.Range{Start: missing.Addr, End: missing.Addr + 1}); hole {
+		if _, hole := c.Hole(target.RangeAt(missing.Addr, 1)); hole {
 			return &strayError{err, c.Missing(missing.Addr)}
 		}
 	}
