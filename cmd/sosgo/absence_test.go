@@ -90,7 +90,7 @@ var viewQuestions = map[string]question{
 	"AllStackObjects": {"dso -all", nil}, "AnalyzeThread": {}, "AppDomain": about("findappdomain", aDog), "Array": about("dumparray", aDog),
 	"Assemblies": {"clrmodules", nil}, "Assembly": about("dumpassembly", anAssembly), "AsyncCalls": {"asyncstacks", nil}, "AsyncStacks": {"dumpasync", nil},
 	"Closure": about("objsize", aDog), "ClosureOfType": {"", []any{aDogsType}}, "ComWrappers": {"comwrappers", nil}, "Crash": {"crashinfo", nil},
-	"DbContexts": {"dbcontexts", nil}, "DelegateCalls": about("dumpdelegate", aDog), "Describe": about("dumpobj", aDog), "DescribeRuntimes": {"runtimes", nil},
+	"CrashedThread": {}, "DbContexts": {"dbcontexts", nil}, "DelegateCalls": about("dumpdelegate", aDog), "Describe": about("dumpobj", aDog), "DescribeRuntimes": {"runtimes", nil},
 	"Diagnose": {"doctor", nil}, "Disassembly": {}, "Domains": {"dumpdomain", nil}, "DominatorChildren": {}, "Dominators": {"dominators", nil},
 	"DominatorsOf": about("dominators", aDog), "Duplicates": {"dumpheap -strings", nil}, "EEVersion": {"eeversion", nil},
 	"Evaluate": {"eval " + aStatic, []any{aStatic}}, "EventSources": {"eventsources", nil}, "Exception": {}, "Exceptions": {"dumpexceptions", nil},
@@ -275,6 +275,7 @@ var exampleLines = map[string]string{
 	"exceptions":   "pe 7f2fd9807ee8",
 	"export":       "retained",
 	"fields":       "dumpobj 7efbcd805c98",
+	"gaps":         "help", // goes on after a failure
 	"gcHeap":       "eeheap -gc",
 	"gcroot":       "gcroot " + aDictionary.String(),
 	"heapStats":    "dumpheap -stat",
