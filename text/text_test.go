@@ -108,13 +108,13 @@ func TestStacks(t *testing.T) {
 			{"-a", text.Options{All: true, Variables: true}},
 			{"-a", text.Options{All: true, Variables: true, SOS: true}},
 		} {
-			var so sosgo.StackOptions
+			var so stacks.Options
 			so.Source, so.Registers = test.option != "-n", test.o.Registers
 			so.Arguments, so.Locals = test.o.Variables, test.o.Variables
 			if test.o.SOS {
 				so.Carried, so.Now, so.Runtimes = true, true, stacks.OneRuntime
 			}
-			list, err := p.Stacks(t.Context(), so)
+			list, err := stacks.Stacks(t.Context(), p.Process, so)
 			require.NoError(t, err)
 			got := written(t, func(w io.Writer, o text.Options) error { return text.Stacks(w, list, o) }, test.o)
 			assert.Equal(t, p.prints(t, test.o.SOS, "clrstack", "-all", test.option), got, "%s %s", name, test.option)
