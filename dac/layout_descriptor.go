@@ -22,7 +22,7 @@ func (i *Instance) findInData(accept func(at target.Addr, v uint64) bool) target
 			continue
 		}
 		found := target.Addr(0)
-		_ = i.eachWord(target.RangeAt(start, uint64(s.Size)), func(at target.Addr, v uint64) error {
+		_ = i.eachWord(target.RangeAt(start, s.Size), func(at target.Addr, v uint64) error {
 			if found == 0 && accept(at, v) {
 				found = at
 				return errFound

@@ -45,7 +45,7 @@ func (i *Instance) proveSlots(table *slotTable, p *layout.Part, known *layout.La
 		return nil, err
 	}
 	v := &slotProver{r: r, places: newSlotPlaces(table, p), threads: map[target.Addr]bool{},
-		runtime: target.RangeAt(i.Module.Base, uint64(i.Module.Size))}
+		runtime: target.RangeAt(i.Module.Base, i.Module.Size)}
 	if err := known.BindAll(&v.at); err != nil {
 		return nil, err
 	}

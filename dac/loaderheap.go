@@ -240,7 +240,7 @@ func (r *Runtime) loaderBlocks(o *loaderOffsets, a target.Addr) ([]LoaderHeapBlo
 		if size > uint64(-start-1) || start == 0 {
 			return out, target.Corruptf("loader heap block %016x: %d bytes at %#x", uint64(a), size, uint64(start))
 		}
-		out = append(out, LoaderHeapBlock{Range: target.RangeAt(start, uint64(size))})
+		out = append(out, LoaderHeapBlock{Range: target.RangeAt(start, size)})
 		a = next
 	}
 	return out, nil

@@ -47,7 +47,7 @@ func reservedRanges(t target.Target) []target.Range {
 	var out []target.Range
 	for r := range t.Regions() {
 		if r.Prot&(target.ProtWrite|target.ProtExec) == 0 && r.Path != "" && r.Stored > 0 {
-			out = append(out, target.RangeAt(r.Start, uint64(r.Size)))
+			out = append(out, target.RangeAt(r.Start, r.Size))
 		}
 	}
 	return out

@@ -23,7 +23,7 @@ func (i *Instance) nativeImage() *nativeImage {
 	found, _ := i.aot.Get(func() (*nativeImage, error) {
 		n := &nativeImage{}
 		m := &i.Module
-		n.err = i.eachWord(target.RangeAt(m.Base, uint64(m.Size)), func(at target.Addr, v uint64) error {
+		n.err = i.eachWord(target.RangeAt(m.Base, m.Size), func(at target.Addr, v uint64) error {
 			// A string has components of two bytes, and this size without them.
 			if v>>32 == stringBaseSize && uint16(v) == 2 && len(n.strings) < limits.NativeStrings {
 				n.strings = append(n.strings, at)
@@ -60,7 +60,7 @@ func (i *Instance) nativeHeader(at target.Addr) (nativeSections, error) {
 		return nil, fmt.Errorf("ReadyToRun header: %w", err)
 	}
 	m := &i.Module
-	list, err := nativeformat.Sections(b, target.RangeAt(m.Base, uint64(m.Size)))
+	list, err := nativeformat.Sections(b, target.RangeAt(m.Base, m.Size))
 	if err != nil {
 		return nil, nil
 	}

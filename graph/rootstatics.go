@@ -153,6 +153,6 @@ func (s *staticsScan) container(slot target.Addr) target.Addr {
 	if err != nil || o.Free {
 		return 0
 	}
-	s.table = target.RangeAt(o.Addr, uint64(o.Size))
+	s.table = target.RangeAt(o.Addr, o.Size)
 	return o.Addr
 }

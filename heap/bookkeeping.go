@@ -49,7 +49,7 @@ func (h *Heap) Bookkeeping() (*Bookkeeping, error) {
 		if err != nil {
 			return b, fmt.Errorf("card table: %w", err)
 		}
-		table := target.RangeAt(at, uint64(le64(raw[o.Size:])))
+		table := target.RangeAt(at, le64(raw[o.Size:]))
 		if table.Size() < size {
 			return b, target.Corruptf("card table %v of %#x bytes", at, table.Size())
 		}

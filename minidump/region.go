@@ -149,7 +149,7 @@ func (f *File) storedRuns() []target.Range {
 	ranges := f.mem.Ranges()
 	runs := make([]target.Range, 0, len(ranges))
 	for i := range ranges {
-		r := target.RangeAt(ranges[i].Addr, uint64(ranges[i].Size))
+		r := target.RangeAt(ranges[i].Addr, ranges[i].Size)
 		if n := len(runs); n > 0 && runs[n-1].End == r.Start {
 			runs[n-1].End = r.End
 			continue

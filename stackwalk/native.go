@@ -81,7 +81,7 @@ func executableIn(t target.Target) executable {
 	for r := range t.Regions() {
 		x.known = x.known || r.Prot&target.ProtExec != 0 && r.Stored < r.Size
 		if r.Prot&(target.ProtExec|target.ProtWrite) == target.ProtExec {
-			x.ranges = append(x.ranges, target.RangeAt(r.Start, uint64(r.Size)))
+			x.ranges = append(x.ranges, target.RangeAt(r.Start, r.Size))
 		}
 	}
 	return x

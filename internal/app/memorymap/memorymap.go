@@ -156,7 +156,7 @@ func (b *builder) runtime(p *process.Process) {
 			kind = answer.MemoryCodeHeap
 		}
 		for _, block := range h.Blocks {
-			b.claim(target.RangeAt(block.Address, uint64(block.Size)), kind, h.Kind, rankRuntime)
+			b.claim(target.RangeAt(block.Address, block.Size), kind, h.Kind, rankRuntime)
 		}
 	}
 }
@@ -191,7 +191,7 @@ func (b *builder) images() {
 	modules := b.p.Target().Modules()
 	for i := range modules {
 		m := &modules[i]
-		b.claim(target.RangeAt(m.Base, uint64(m.Size)), b.imageKind(m), "", rankImage)
+		b.claim(target.RangeAt(m.Base, m.Size), b.imageKind(m), "", rankImage)
 	}
 }
 
@@ -248,7 +248,7 @@ func (b *builder) threads() {
 		}
 		b.used = append(b.used, used.Ranges[0])
 		if r := b.regionOf(used.Ranges[0].Start); r != nil && r.Path == "" {
-			b.claim(target.RangeAt(r.Start, uint64(r.Size)), answer.MemoryStack, "", rankStackMapping)
+			b.claim(target.RangeAt(r.Start, r.Size), answer.MemoryStack, "", rankStackMapping)
 		}
 	}
 }
@@ -297,7 +297,7 @@ func (b *builder) native() {
 	}
 	b.mapped = a.MappedChunks(rest)
 	for _, c := range b.mapped {
-		b.claim(target.RangeAt(c.Addr, uint64(c.Size)), answer.MemoryMallocMapped, "", rankMapped)
+		b.claim(target.RangeAt(c.Addr, c.Size), answer.MemoryMallocMapped, "", rankMapped)
 	}
 }
 

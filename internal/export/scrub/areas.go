@@ -27,10 +27,10 @@ type runtimeOf struct {
 func regionAreas(t target.Target) (out areas, mapped []target.Range) {
 	var images, regions []area
 	for _, m := range t.Modules() {
-		images = append(images, area{Range: target.RangeAt(m.Base, uint64(m.Size)), kind: areaKeep})
+		images = append(images, area{Range: target.RangeAt(m.Base, m.Size), kind: areaKeep})
 	}
 	for r := range t.Regions() {
-		a := area{Range: target.RangeAt(r.Start, uint64(r.Size))}
+		a := area{Range: target.RangeAt(r.Start, r.Size)}
 		if a.Start >= a.End || r.Kind == target.RegionFree {
 			continue
 		}

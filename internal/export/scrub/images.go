@@ -71,7 +71,7 @@ func (s *imageScrubber) markUnread(m *dac.Module, at target.Range) {
 			parts = nil
 			for _, d := range []image.Directory{h.Metadata, h.Resources} {
 				if start, err := img.Address(d.RVA); err == nil {
-					parts = append(parts, target.RangeAt(start, uint64(d.Size)))
+					parts = append(parts, target.RangeAt(start, d.Size))
 				}
 			}
 		}

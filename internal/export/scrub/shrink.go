@@ -127,7 +127,7 @@ func (s *shrinker) findRuntimes(ctx context.Context, d *process.Dump, out *answe
 	all, _ := regionAreas(d.File())
 	var images []area
 	for _, m := range d.Target().Modules() { // with what the process wrote to them
-		images = append(images, area{Range: target.RangeAt(m.Base, uint64(m.Size)), kind: areaKeep})
+		images = append(images, area{Range: target.RangeAt(m.Base, m.Size), kind: areaKeep})
 	}
 	var known, heaps []area
 	for i, inst := range d.Runtimes() {

@@ -111,7 +111,7 @@ type finder struct {
 
 func (f *finder) readRegions() {
 	for r := range f.t.Regions() {
-		of := target.RangeAt(r.Start, uint64(r.Size))
+		of := target.RangeAt(r.Start, r.Size)
 		switch {
 		case r.Prot&target.ProtWrite == 0 && r.Kind != target.RegionUnknown:
 		case r.Path == "" && r.Kind != target.RegionImage && r.Kind != target.RegionFree:
@@ -385,7 +385,7 @@ func (f *finder) threadHeaps(a *Arena) error {
 			if of != a.Addr || size > f.l.HeapAlignment || size < uint64(form.Bytes) {
 				return target.Corruptf("heap %v of arena %v has %d bytes", at, of, size)
 			}
-			h := Heap{Range: target.RangeAt(at, uint64(size)), Chunks: alignUp(at + form.Bytes)}
+			h := Heap{Range: target.RangeAt(at, size), Chunks: alignUp(at + form.Bytes)}
 			h.Space = target.RangeAt(at, uint64(align))
 			if at == first {
 				h.Chunks = alignUp(a.Addr + a.state.Bytes)

@@ -31,7 +31,7 @@ func Open(mem target.Memory, arch target.Arch, mod *target.Module) Code {
 	}
 	for _, s := range img.Sections() {
 		if a, err := img.Address(s.RVA); err == nil && s.Prot&target.ProtExec != 0 {
-			n.Ranges = append(n.Ranges, target.RangeAt(a, uint64(s.Size)))
+			n.Ranges = append(n.Ranges, target.RangeAt(a, s.Size))
 		}
 	}
 	if d := img.EHFrameHeader(); d.Size > 0 {
@@ -43,8 +43,8 @@ func Open(mem target.Memory, arch target.Arch, mod *target.Module) Code {
 		at, err1 := img.Address(compact.RVA)
 		eh, err2 := img.Address(frames.RVA)
 		if err1 == nil && err2 == nil {
-			n.compact, _ = unwind.OpenCompact(mem, arch, img.Base(), target.RangeAt(at, uint64(compact.Size)),
-				target.RangeAt(eh, uint64(frames.Size)))
+			n.compact, _ = unwind.OpenCompact(mem, arch, img.Base(), target.RangeAt(at, compact.Size),
+				target.RangeAt(eh, frames.Size))
 		}
 	}
 	if rva, ok := img.ProgramEntry(); ok {
@@ -54,7 +54,7 @@ func Open(mem target.Memory, arch target.Arch, mod *target.Module) Code {
 	}
 	if d := img.ExceptionDirectory(); d.Size > 0 {
 		if a, err := img.Address(d.RVA); err == nil {
-			n.pdata = unwind.OpenPData(mem, arch, img.Base(), target.RangeAt(a, uint64(d.Size)))
+			n.pdata = unwind.OpenPData(mem, arch, img.Base(), target.RangeAt(a, d.Size))
 		}
 	}
 	return n

@@ -80,7 +80,7 @@ func stackMemory(t target.Target, inUse bool) func(a uint64) bool {
 			if at := uint64(sp - r.Start); !ok || at >= r.Size {
 				continue
 			}
-			if stack := (target.RangeAt(r.Start, uint64(r.Size))); inUse {
+			if stack := (target.RangeAt(r.Start, r.Size)); inUse {
 				stacks = append(stacks, target.Range{Start: sp &^ (pageSize - 1), End: stack.End})
 			} else {
 				stacks = append(stacks, stack)
