@@ -302,11 +302,15 @@ func (o *Overlay) comparePage(p *part, a target.Addr) (n, same int, err error) {
 			same++
 			continue
 		}
-		planted := breakpointLen(p.file.im.arch, have[same:n])
+		at := same
+		if p.file.im.arch == target.ArchARM64 {
+			at = max(same-int((uint64(a)+uint64(same))%4), 0) // the instruction begins there
+		}
+		planted := breakpointLen(p.file.im.arch, have[at:n])
 		if planted == 0 {
 			break
 		}
-		same += planted
+		same = at + planted
 	}
 	return n, same, nil
 }

@@ -142,7 +142,7 @@ func (d *Dump) ModuleFile(m *target.Module) (answer.ModuleFile, error) {
 		}
 	}
 	if r.Err == nil {
-		if _, refused := d.mem.fileAt(m.Base); refused != nil {
+		if _, refused := d.mem.fileAt(m.Base); errors.Is(refused, target.ErrCorrupt) {
 			f.File, f.Proof, f.Refused = "", "", append(f.Refused, refused.Error())
 			return f, refused
 		}

@@ -116,6 +116,8 @@ var waitRules = []waitRule{
 	{"System.Diagnostics.Process*", "WaitFor", ActivityProcess, "waits for a process to end"},
 	{"System.Net.Sockets.Socket", "SendAsync SendToAsync SendFileAsync SendPacketsAsync ReceiveAsync ReceiveFromAsync ReceiveMessageFromAsync AcceptAsync ConnectAsync DisconnectAsync",
 		ActivityNative, "begins an operation of a socket"}, // the system call returns at once
+	{"System.Net.Sockets.NetworkStream", "ReadAsync WriteAsync BeginRead BeginWrite", ActivityNative, "begins an operation of a socket"},
+	{"System.Net.Security.SslStream", "ReadAsync WriteAsync BeginRead BeginWrite", ActivityNative, "begins an operation of TLS"},
 	{"System.Net.Sockets.*", "", ActivitySocket, "waits for the network (socket)"},
 	{"System.Net.Security.*", "", ActivitySocket, "waits for the network (TLS)"},
 	{"System.Net.Dns", "", ActivitySocket, "waits for the network (name resolution)"},

@@ -64,7 +64,7 @@ var conclusions = []struct {
 	{append(slices.Clip(il), answer.NoCollection), []*Sentence{GoesRound, GoesRoundOr, FollowsCircle}},
 	{[]answer.Premise{answer.CodeFound}, []*Sentence{JumpedTo, CodeFaulted}},
 	{[]answer.Premise{answer.CodeFound, answer.FilesThere}, []*Sentence{NullUses}},
-	{variables, []*Sentence{InHandsOf, CallsWaitIn, ServedSilent}},
+	{variables, []*Sentence{InHandsOf, CallsWaitIn, ServedSilent, ServedWait}},
 
 	// Another thread could refute it.
 	{[]answer.Premise{answer.ThreadsListed}, []*Sentence{NoCrash}},

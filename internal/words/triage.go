@@ -61,7 +61,7 @@ var (
 	DeadlinesOf        = say("deadlines of commands", "the deadlines of the commands that run on the connections of the pool {pool}, and the time of the dump")
 	ServerSilent       = say("server that does not answer", "{slow} of {requests request|requests} to {server} wait for {what}, the oldest for at least {age}")
 	ServedSilent       = say("requests that wait for a server", "{slow} of {requests request|requests} that the process serves{oldest?} wait for {what}: {routes}")
-	ServedWait         = say("requests that wait", "; {waiting} of {requests request|requests} that the process serves {waiting:waits|wait} for it{oldest?}: {routes}")
+	ServedWait         = say("requests that wait", "{waiting} of {requests request|requests} that the process serves {waiting:waits|wait} for it{oldest?}: {routes}")
 	OldestServed       = say("age of the oldest request", ", the oldest for {age}")
 	OldestOf           = say("age of the oldest of requests", ", the oldest for {age},")
 	AnswerOf           = say("answer of a server by name", "an answer of {server}")

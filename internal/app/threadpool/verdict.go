@@ -63,19 +63,19 @@ func weigh(p *answer.ThreadPool, q *answer.WorkQueues) answer.Verdict {
 		return v
 	}
 	switch total := uint64(max(p.Total.Value, 0)); {
-	case idle > 0 && p.Queued.Value > pile*total && stalled(p):
+	case idle > 0 && p.Queued.Value > pile*total && stalled(p, stallMs):
 		return conclude(answer.FindingPile, answer.StrengthLikely, queuedSites(q), words.PilesUpThoughFree.Of(items, free))
 	case idle > 0 && p.Queued.Value > total:
 		return conclude(answer.FindingPoolKeepsUp, answer.StrengthPossible, standing(p), words.MayKeepUp.Of(items, free))
 	case idle > 0:
 		return conclude(answer.FindingPoolKeepsUp, answer.StrengthLikely, standing(p), words.KeepsUp.Of(items, free))
-	case n == 0 && len(p.Workers) > 0: // they have just taken an item, or just finished one
+	case n == 0 && p.Total.Value > 0 && int64(len(p.Workers)) >= p.Total.Value && !stalled(p, longStallMs): // they have just taken an item, or just finished one
 		return conclude(answer.FindingPoolKeepsUp, answer.StrengthPossible, standing(p), words.MayKeepUp.Of(items, words.N(len(p.Workers))))
 	case n == 0:
 		return conclude(answer.NoFinding, answer.StrengthUnknown, standing(p), words.WorkersUnknown.Of(items))
 	case waiting == n:
 		return conclude(answer.FindingStarved, answer.StrengthLikely, standing(p), words.Starved.Of(items, all))
-	case 2*waiting >= n && p.Queued.Value > uint64(n): // the workers that run take fewer items soon
+	case 2*waiting >= n && (p.Queued.Value > uint64(n) || stalled(p, longStallMs)): // the workers that run take fewer items soon
 		return conclude(answer.FindingStarved, answer.StrengthLikely, standing(p), words.NearlyStarved.Of(items, words.N(waiting), all))
 	case p.Queued.Value > longPile*uint64(n):
 		return conclude(answer.FindingPile, answer.StrengthLikely, queuedSites(q), words.PilesUp.Of(items, running, all))
@@ -89,6 +89,8 @@ const (
 	pile     = 100  // items for each worker, if workers are free and take no item for stallMs
 	longPile = 1000 // items for each worker, if all work
 	stallMs  = 1000 // twice as long as the pool waits before it adds a worker to one that took nothing (PortableThreadPool.GateThread)
+
+	longStallMs = 10 * stallMs // the few items that wait have waited for long
 )
 
 // free returns how many more workers may take work. The pool lets no more work than its target; other workers are parked (PortableThreadPool,
@@ -113,8 +115,8 @@ func active(p *answer.ThreadPool) int {
 }
 
 // stalled reports whether no worker has taken an item for stallMs.
-func stalled(p *answer.ThreadPool) bool {
-	return p.Clock.Err == nil && p.Dequeued.Err == nil && p.Clock.Value-p.Dequeued.Value >= stallMs
+func stalled(p *answer.ThreadPool, ms int64) bool {
+	return p.Clock.Err == nil && p.Dequeued.Err == nil && p.Clock.Value-p.Dequeued.Value >= ms
 }
 
 // mostQueued is how many of the queued methods the verdict names.

@@ -31,6 +31,8 @@ func TestVerdict(t *testing.T) {
 	moving := pool(5000, 3, 2, false, false)
 	moving.Dequeued = known(1000)
 	resting := of(2, 2, pool(1, 2, 2)) // the counters say that both work, the stacks that both rest
+	stuck := pool(1, 3, 3, true, true, false)
+	stuck.Dequeued = known(stuck.Clock.Value - 60_000)
 	unreadable := pool(0, 2, 2)
 	unreadable.Queued.Err = target.ErrCorrupt
 	uncounted := pool(3, 2, 2)
@@ -47,6 +49,7 @@ func TestVerdict(t *testing.T) {
 		{pool(5, 2, 2, true, true), "the pool is starved: 5 items wait for a worker, and all 2 workers wait for something themselves", answer.StrengthLikely},
 		{pool(4, 3, 3, true, true, false), "the pool is nearly starved: 4 items wait for a worker, and 2 of 3 workers wait for something themselves", answer.StrengthLikely},
 		{pool(1, 3, 3, true, true, false), "the pool is busy: 1 item waits for a worker, and 1 of 3 workers run", answer.StrengthLikely},
+		{stuck, "the pool is nearly starved: 1 item waits for a worker, and 2 of 3 workers wait for something themselves", answer.StrengthLikely},
 		{resting, "the pool may keep up: 1 item waits, and 2 workers are free", answer.StrengthPossible},
 		{pool(1, 3, 3, false, true, false), "the pool is busy: 1 item waits for a worker, and 2 of 3 workers run", answer.StrengthLikely},
 		{pool(3001, 3, 3, false, true, false), "work piles up: 3001 items wait for a worker, and 2 of 3 workers run", answer.StrengthLikely},

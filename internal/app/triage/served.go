@@ -3,6 +3,7 @@ package triage
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -22,8 +23,11 @@ type served struct {
 	age   time.Duration // 0 if unknown
 }
 
-// works reports whether the program works on a request. A stream of events or a WebSocket may be open for hours.
-func works(r *answer.Request) bool { return r.Context != 0 && !r.Begun && !r.Upgraded }
+// works reports whether the program works on a request. A stream of events or a WebSocket may be open for hours, and not every server shows whether
+// a response has begun.
+func works(r *answer.Request) bool {
+	return r.Context != 0 && !r.Begun && !r.Upgraded && (r.Server == "Kestrel" || r.Server == "IIS")
+}
 
 // readServed reads the requests that the process serves. What they wait for takes long: it is read if there are enough of them to judge.
 func readServed(ctx context.Context, p *process.Process) (*answer.Requests, error) {
@@ -62,21 +66,57 @@ func webRequests(_ context.Context, q *Answers) (view, error) {
 		return view{}, err
 	}
 	v := view{partly: firstOf(list.Noted(), nil), beside: len(list.Requests) == 0}
-	all, pools := q.served(), q.pooledWaits()
-	slow, what := map[string][]served{}, map[string]answer.Statement{}
+	all := q.served()
+	unknown := 0
 	for _, s := range all {
-		if s.Stack == nil || s.age < slowRequest || s.Stack.Remote == "" && s.Stack.Why.Says != words.OfASocket.Kind() {
-			continue
+		if list.Now == nil || s.Started == nil || s.Stack == nil && len(s.Threads) == 0 {
+			unknown++
 		}
-		w := q.remoteOf(s.Stack, pools)
-		slow[w.Text], what[w.Text] = append(slow[w.Text], s), w
 	}
-	for _, g := range slices.SortedFunc(maps.Keys(slow), func(a, b string) int { return cmp.Or(cmp.Compare(len(slow[b]), len(slow[a])), cmp.Compare(a, b)) }) {
-		if x := silentFor(slow[g], len(all), what[g]); x != nil {
+	if 2*unknown > len(all) {
+		v.partly = cmp.Or(v.partly, fmt.Errorf("since when %d requests are served, or what they wait for: %w", unknown, target.ErrNotInDump))
+	}
+	for _, g := range q.slow(all) {
+		if x := silentFor(g, len(all)); x != nil {
 			v.found = append(v.found, *x)
 		}
 	}
 	return v, nil
+}
+
+// A slowGroup is the requests that have waited long for one thing.
+type slowGroup struct {
+	what answer.Statement
+	list []served
+}
+
+// says returns the sentence of a finding about the group. all is the number of requests that the program works on.
+func (g *slowGroup) says(all int) answer.Statement {
+	return words.ServedSilent.Of(words.N(len(g.list)), words.N(all), oldest(g.list, words.OldestOf), g.what, routes(g.list))
+}
+
+// slow groups the requests that have waited long for other servers, the largest group first.
+func (q *Answers) slow(all []served) []slowGroup {
+	pools := q.pooledWaits(false)
+	index := map[string]int{}
+	var out []slowGroup
+	for _, s := range all {
+		if s.Stack == nil || s.age < slowRequest || s.Stack.Remote == "" && s.Stack.Why.Says != words.OfASocket.Kind() {
+			continue
+		}
+		what := q.remoteOf(s.Stack, pools)
+		k, ok := index[what.Text]
+		if !ok {
+			k = len(out)
+			index[what.Text] = k
+			out = append(out, slowGroup{what: what})
+		}
+		out[k].list = append(out[k].list, s)
+	}
+	slices.SortFunc(out, func(a, b slowGroup) int {
+		return cmp.Or(cmp.Compare(len(b.list), len(a.list)), cmp.Compare(a.what.Text, b.what.Text))
+	})
+	return out
 }
 
 // remoteOf describes what code waits for: with the server if it waits in a pool of HttpClient.
@@ -100,8 +140,9 @@ func (q *Answers) remoteOf(w *answer.AsyncWork, pools map[target.Addr]target.Add
 }
 
 // silentFor describes requests that have waited long and wait for one thing alike, or returns nil. all is the number of requests that the program
-// works on.
-func silentFor(slow []served, all int, what answer.Statement) *answer.Finding {
+// works on. A few that wait for an answer may be long polls that the process passes on: they are a warning.
+func silentFor(g slowGroup, all int) *answer.Finding {
+	slow := g.list
 	if len(slow) < manySlow || 2*len(slow) < all {
 		return nil
 	}
@@ -110,12 +151,19 @@ func silentFor(slow []served, all int, what answer.Statement) *answer.Finding {
 		of[asyncName(slow[i].Stack)]++
 		at[cmp.Or(innermost(slow[i].Stack), asyncName(slow[i].Stack))]++
 	}
-	x := answer.Conclude(answer.FindingDependency, words.ServedSilent.Of(words.N(len(slow)), words.N(all), oldest(slow, words.OldestOf), what, routes(slow)), answer.StrengthLikely,
-		words.ServingCode.Of())
+	few := len(slow) < manyAnswers && slow[0].Stack.Remote != answer.WaitConnection
+	strength := answer.StrengthLikely
+	if few {
+		strength = answer.StrengthPossible
+	}
+	x := answer.Conclude(answer.FindingDependency, g.says(all), strength, words.ServingCode.Of())
 	x.Count, x.Show = len(slow), []string{"requests"}
 	clauses := waitClauses(&x, of, at, slow[0].Stack.Remote)
 	f := finding(answer.FindingDependency, append([]answer.Verdict{x}, clauses...)...)
 	f.Next = []string{"requests"}
+	if few {
+		f.Severity = answer.SeverityWarning
+	}
 	return &f
 }
 
@@ -150,52 +198,69 @@ func routes(list []served) answer.Statement {
 
 // suffering are the kinds of findings that name the requests that wait because of them.
 var suffering = []answer.FindingKind{answer.FindingDeadlock, answer.FindingExhausted, answer.FindingDependency, answer.FindingPermits, answer.FindingPromises,
-	answer.FindingAbandoned, answer.FindingHeld, answer.FindingCircle, answer.FindingBlocked, answer.FindingStarved}
+	answer.FindingAbandoned, answer.FindingHeld, answer.FindingCircle, answer.FindingBlocked}
 
 // victims adds to each finding the requests that wait because of it, and removes findings of requests that have been named so. The requests are
-// known by their threads, by the suspended code of a pool's waits, and by methods that wait for one thing alone.
+// known by their threads and by the suspended code of a pool's waits. By methods that wait for one thing alone they are likely: they have a clause
+// of their own beside a stronger sentence.
 func (q *Answers) victims(list []answer.Finding) []answer.Finding {
 	all := q.served()
 	if len(all) == 0 {
 		return list
 	}
 	waitFor := q.singleWaits()
-	boxes := q.pooledWaits()
+	using, opening := q.pooledWaits(false), q.pooledWaits(true)
 	named := map[*answer.Request]bool{}
 	for i := range list {
 		f := &list[i]
 		if !slices.Contains(suffering, f.Kind) || len(f.Clauses) == 0 || f.Clauses[0].Says == words.ServedSilent.Kind() {
 			continue
 		}
-		threads, methods := waitingThreads(f), map[string]bool{}
+		threads, methods, boxes := waitingThreads(f), map[string]bool{}, using
+		if f.Kind == answer.FindingExhausted {
+			boxes = opening // who has a connection does not wait for one
+		}
 		for _, s := range f.Clauses[0].Sites {
 			if s.Thread == 0 && waitFor[s.Method.S] {
 				methods[s.Method.S] = true
 			}
 		}
 		var who []served
+		inferred := false
 		for _, s := range all {
 			by := slices.ContainsFunc(s.Threads, func(t answer.Worker) bool { return threads[t.OSID] })
-			if s.Stack != nil {
-				by = by || f.Object != 0 && slices.ContainsFunc(s.Stack.Frames, func(a answer.AsyncFrame) bool { return boxes[a.Object] == f.Object }) ||
-					s.Stack.Remote == "" && methods[innermost(s.Stack)]
+			if !by && s.Stack != nil {
+				by = f.Object != 0 && slices.ContainsFunc(s.Stack.Frames, func(a answer.AsyncFrame) bool { return boxes[a.Object] == f.Object })
+				if !by && s.Stack.Remote == "" && methods[innermost(s.Stack)] {
+					by, inferred = true, true
+				}
 			}
 			if by {
 				who = append(who, s)
 				named[s.Request] = true
 			}
 		}
-		if len(who) > 0 {
-			f.Statement = f.Plus(words.ServedWait.Of(words.N(len(who)), words.N(len(all)), oldest(who, words.OldestServed), routes(who)))
+		said := words.ServedWait.Of(words.N(len(who)), words.N(len(all)), oldest(who, words.OldestServed), routes(who))
+		switch {
+		case len(who) == 0:
+		case inferred && (f.Strength == answer.StrengthProved || f.Strength == answer.StrengthRecorded):
+			f.Clauses = slices.Insert(f.Clauses, 1, answer.Conclude(f.Kind, said, answer.StrengthLikely))
+		default:
+			f.Statement = f.Plus(words.Text("; "), said)
 		}
 	}
+	slow := q.slow(all)
 	return slices.DeleteFunc(list, func(f answer.Finding) bool {
 		if len(f.Clauses) == 0 || f.Clauses[0].Says != words.ServedSilent.Kind() {
 			return false
 		}
+		k := slices.IndexFunc(slow, func(g slowGroup) bool { return g.says(len(all)).Text == f.Clauses[0].Text })
+		if k < 0 {
+			return false
+		}
 		n := 0
-		for _, s := range all {
-			if named[s.Request] && s.Stack != nil && slices.ContainsFunc(f.Clauses[0].Sites, func(x answer.Site) bool { return x.Method.S == asyncName(s.Stack) }) {
+		for _, s := range slow[k].list {
+			if named[s.Request] {
 				n++
 			}
 		}
@@ -205,38 +270,45 @@ func (q *Answers) victims(list []answer.Finding) []answer.Finding {
 
 // singleWaits returns the methods whose operations that serve requests all wait for one thing.
 func (q *Answers) singleWaits() map[string]bool {
-	out, things := map[string]bool{}, map[string]target.Addr{}
+	type thing struct {
+		object target.Addr
+		name   string
+	}
+	out, things := map[string]bool{}, map[string]thing{}
 	w, err := q.Waits.get()
 	if err != nil {
 		return out
 	}
 	for i := range w.Operations {
 		op := &w.Operations[i]
-		name := op.Method.S
+		name, what := op.Method.S, thing{op.Object, op.Name}
 		known, ok := things[name]
-		out[name] = !ok || out[name] && known == op.Object
-		things[name] = op.Object
+		out[name] = what != thing{} && (!ok || out[name] && known == what)
+		things[name] = what
 	}
 	return out
 }
 
-// pooledWaits returns the pools of connections that suspended code waits for, by its boxes.
-func (q *Answers) pooledWaits() map[target.Addr]target.Addr {
+// pooledWaits returns the pools of connections that suspended code waits for, by its boxes. With opening, that is code that waits for a connection;
+// else also code that waits for an answer on one.
+func (q *Answers) pooledWaits(opening bool) map[target.Addr]target.Addr {
 	out := map[target.Addr]target.Addr{}
 	add := func(pool target.Addr, w *answer.AsyncWork) {
-		if w != nil {
-			for i := range w.Frames {
-				out[w.Frames[i].Object] = pool
+		for i := 0; w != nil && i < len(w.Frames); i++ {
+			a := w.Frames[i].Object
+			if _, ok := out[a]; a != 0 && !ok {
+				out[a] = pool
 			}
 		}
 	}
 	if list, err := q.HTTPClients.get(); err == nil {
 		for i := range list.Pools {
 			p := &list.Pools[i]
-			for _, waits := range [][]answer.HTTPWait{p.Waiting, p.Running} {
-				for k := range waits {
-					add(p.Address, waits[k].Stack)
-				}
+			for k := range p.Waiting {
+				add(p.Address, p.Waiting[k].Stack)
+			}
+			for k := 0; !opening && k < len(p.Running); k++ {
+				add(p.Address, p.Running[k].Stack)
 			}
 		}
 	}
@@ -246,8 +318,10 @@ func (q *Answers) pooledWaits() map[target.Addr]target.Addr {
 			for k := range p.Opening {
 				add(p.Address, p.Opening[k].Stack)
 			}
-			for k := range p.Connections {
-				add(p.Address, p.Connections[k].Stack)
+			for k := 0; !opening && k < len(p.Connections); k++ {
+				if w := p.Connections[k].Stack; w != nil && w.Remote == answer.WaitServer {
+					add(p.Address, w)
+				}
 			}
 		}
 	}

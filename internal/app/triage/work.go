@@ -103,7 +103,8 @@ func httpClients(_ context.Context, q *Answers) (view, error) {
 		if f := silentServer(p, len(list.Noted()) == 0, serving); f != nil {
 			v.found = append(v.found, *f)
 		}
-		if len(p.Waiting) == 0 || list.Fresh && moves(p) || p.Disposed || p.Max.Err != nil || p.Count.Err != nil || p.Count.Value < p.Max.Value || p.Idle.Err != nil || p.Idle.Value > 0 {
+		// The time is fresh if a request is served, because the server notes the time on its connection.
+		if len(p.Waiting) == 0 || list.Fresh && len(q.served()) > 0 && moves(p) || p.Disposed || p.Max.Err != nil || p.Count.Err != nil || p.Count.Value < p.Max.Value || p.Idle.Err != nil || p.Idle.Value > 0 {
 			continue // a connection is free or being opened
 		}
 		x := answer.Conclude(answer.FindingExhausted, words.RequestsWait.Of(words.N(len(p.Waiting)), words.Server(p.Host, p.Port), words.N(p.Count.Value), words.N(p.Max.Value)),
@@ -124,11 +125,14 @@ func httpClients(_ context.Context, q *Answers) (view, error) {
 	return v, nil
 }
 
-// moves reports whether all requests that wait for a connection came a moment ago: a pool with a limit has a queue under load.
+// moves reports whether all requests that have or wait for a connection came a moment ago: a pool with a limit has a queue under load. Nobody waits
+// longer than a short time-out lets him, so such a wait says nothing.
 func moves(p *answer.HTTPPool) bool {
-	return !slices.ContainsFunc(p.Waiting, func(w answer.HTTPWait) bool {
-		return w.Age.Err != nil || time.Duration(w.Age.Value)*time.Millisecond >= briefWait
-	})
+	old := func(w answer.HTTPWait) bool {
+		return w.Age.Err != nil || time.Duration(w.Age.Value)*time.Millisecond >= briefWait ||
+			w.Timeout.Err == nil && w.Timeout.Value > 0 && time.Duration(w.Timeout.Value)*time.Millisecond < 2*briefWait
+	}
+	return !slices.ContainsFunc(p.Waiting, old) && !slices.ContainsFunc(p.Running, old)
 }
 
 // briefWait is how long requests may wait for a connection of a pool that others use.

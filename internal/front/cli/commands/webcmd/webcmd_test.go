@@ -133,10 +133,12 @@ func TestReportNames(t *testing.T) {
 		assert.Zero(t, code, "%v: %s", words, errs.String())
 		assert.FileExists(t, file, "%v", words)
 	}
-	for _, words := range [][]string{{"report", d, d}, {"report", d, "a.html", "b.html"}, {"report", "a.html", "b.html"}, {"-d", d, "report", d}} {
+	for _, words := range [][]string{{"report", d, d}, {"report", d, "a.html", "b.html"}, {"-d", d, "report", d}} {
 		_, code := run(t.Context(), io.Discard, words...)
 		assert.Equal(t, cli.ExitUsage, code, "%v", words)
 	}
+	_, code := run(t.Context(), io.Discard, "report", "a.html", "b.html")
+	assert.Equal(t, cli.ExitOpen, code, "the dump is missing")
 }
 
 // TestReportFile checks that the file is complete, overwrites nothing and is not too large.
