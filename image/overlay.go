@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -227,23 +226,24 @@ func mergeParts(parts []part) []part {
 	return out
 }
 
-// compare compares stored pages with the file. Nobody changes a managed image except where parts
-// have holes, so none of its pages may differ. A native image may have a few that do, because the
-// process can have made them writable (libcoreclr.so of .NET 10 does so with a page of .rodata).
+// compare compares stored pages with the file. Nobody changes the metadata and IL of a managed image,
+// so none of its pages may differ. A few pages of code may, because the process can have made them
+// writable: tools patch precompiled methods, and libcoreclr.so of .NET 10 changes a page of .rodata.
 func (o *Overlay) compare(parts []part) error {
 	if len(parts) == 0 {
 		return nil
 	}
-	probes, tolerance := uint64(overlayProbes), overlayTolerance
-	if _, err := parts[0].file.im.CLRHeader(); err == nil {
-		probes, tolerance = overlayPages, math.MaxInt
+	probes := uint64(overlayProbes)
+	code, managed := parts[0].file.im.codeSections()
+	if managed {
+		probes = overlayPages
 	}
 	var total uint64
 	for _, p := range parts {
 		total += uint64(p.end-p.start)/pageSize + 1
 	}
 	step := (total/probes + 1) * pageSize
-	same, different, first := 0, 0, target.Addr(0)
+	same, patched, different, first := 0, 0, 0, target.Addr(0)
 	// If there are many small parts between relocations, only some are compared.
 	for i := 0; i < len(parts); i += len(parts)/int(probes) + 1 {
 		p := &parts[i]
@@ -256,7 +256,12 @@ func (o *Overlay) compare(parts []part) error {
 			case equal == n:
 				same++
 			default:
-				different++
+				rva := uint64(a - p.file.base)
+				if managed && !slices.ContainsFunc(code, func(d Directory) bool { return rva-uint64(d.RVA) < d.Size }) {
+					different++
+				} else {
+					patched++
+				}
 				first = cmp.Or(first, a+target.Addr(equal))
 			}
 			rest := step - pageSize + uint64(pageRest(uint64(a)))
@@ -266,11 +271,30 @@ func (o *Overlay) compare(parts []part) error {
 			a, ok = target.NextStored(o.dump, a+target.Addr(rest))
 		}
 	}
-	if different > same/tolerance {
-		return target.Corruptf("the dump holds other bytes than the file on %d of %d pages, the first at %v (%#x in the file): not the file that was loaded",
+	if different > 0 || patched > same/overlayTolerance {
+		different += patched
+		return target.Corruptf("the dump holds other bytes than the file on %d of %d pages, the first at %v (%#x in the file): not the file that was loaded, or changed in memory",
 			different, same+different, first, o.fileOffset(first, parts))
 	}
 	return nil
+}
+
+// codeSections reports whether a PE file is managed, IL alone or precompiled, and returns its sections with code that have
+// no metadata.
+func (im *Image) codeSections() (code []Directory, managed bool) {
+	h, err := im.CLRHeader()
+	if err != nil {
+		return nil, false
+	}
+	if _, err := im.ReadyToRun(); err != nil && h.Flags&CLRFlagILOnly == 0 {
+		return nil, false // C++/CLI
+	}
+	for _, s := range im.sections {
+		if s.Prot&target.ProtExec != 0 && uint64(h.Metadata.RVA-s.RVA) >= s.Size {
+			code = append(code, Directory{RVA: s.RVA, Size: s.Size})
+		}
+	}
+	return code, true
 }
 
 // fileOffset returns the offset in the file of the byte at a, which is in one of the parts.
