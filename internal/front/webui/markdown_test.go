@@ -38,7 +38,7 @@ func finding(text string, next ...string) map[string]any {
 func TestMarkdown(t *testing.T) {
 	var many []any
 	for i := range 500 {
-		many = append(many, finding(fmt.Sprint("finding ", i, " <b>*x*</b> [a](http://b) `c` \u202e\n# head"), "waits", "locks", "other"))
+		many = append(many, finding(fmt.Sprint("finding ", i, " <b>*x*</b> [a](http://b) `c` \u202e\n# head www.c.org @d ~~e~~ &lt;"), "waits", "locks", "other"))
 	}
 	text := ticketOf(t, map[string]any{
 		"triage": map[string]any{"result": map[string]any{"findings": many, "unknown": many}},
@@ -46,7 +46,7 @@ func TestMarkdown(t *testing.T) {
 	}, strings.Repeat("\n```` <script>\n# no head", 300))
 	lines := strings.Split(text, "\n")
 	assert.LessOrEqual(t, len(lines), webui.MaxLines)
-	assert.Contains(t, text, `1. **deadlock** (fatal, proved): finding 0 \<b\>\*x\*\</b\> \[a\](http://b) \`+"`c\\` "+`\\u202e \# head`)
+	assert.Contains(t, text, `1. **deadlock** (fatal, proved): finding 0 \<b\>\*x\*\</b\> \[a\](http:&#47;&#47;b) \`+"`c\\` "+`\\u202e \# head www&#46;c.org @&#8203;d \~\~e\~\~ &amp;lt;`)
 	assert.Contains(t, text, "488 more")
 	assert.Contains(t, text, `- process: app \_x\_`)
 	assert.NotContains(t, text, "other", "two commands are asked")

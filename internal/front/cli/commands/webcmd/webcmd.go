@@ -96,6 +96,9 @@ func reportCommand() cli.Command {
 }
 
 func askReport(c *cli.Context, o *reportOptions) (*answer.HTMLReport, error) {
+	if o.Format == markdown && len(o.With) > 0 {
+		return nil, c.Usagef("option -with is for html; a report as %s compares nothing", markdown)
+	}
 	subject, asker, err := open(c, o.With)
 	if err != nil {
 		return nil, err

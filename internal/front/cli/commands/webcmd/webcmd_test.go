@@ -188,6 +188,11 @@ func TestReportMarkdown(t *testing.T) {
 	full := file + "2"
 	_, code = run(t.Context(), io.Discard, "report", "-format", "md", "-full", d, "-o", full)
 	require.Zero(t, code)
+	errs.Reset()
+	_, code = run(t.Context(), &errs, "report", "-format", "md", "-with", d, d, "-o", file+"3")
+	assert.Equal(t, cli.ExitUsage, code)
+	assert.Contains(t, errs.String(), "-with is for html")
+	assert.NoFileExists(t, file+"3")
 	_, code = run(t.Context(), io.Discard, "report", "-format", "pdf", d, "-o", file+"3")
 	assert.Equal(t, cli.ExitUsage, code)
 }

@@ -12,5 +12,5 @@ func WebPage(p *report.Page, w *answer.WebPage) {
 
 // HTMLReport names the file that was written.
 func HTMLReport(p *report.Page, r *answer.HTMLReport) {
-	p.Printf("%s: %d bytes. It needs no server. It contains names, texts and values of the process.\n", report.Escape(r.File), r.Size)
+	p.Printf("%s: %d bytes. It contains names, texts and values of the process.\n", report.Escape(r.File), r.Size)
 }
