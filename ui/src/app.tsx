@@ -14,19 +14,19 @@ import { DoctorPage, ModulesPage } from "./pages/process";
 import { Search, SearchPage } from "./pages/search";
 import { ThreadsPage } from "./pages/threads";
 import { AsyncPage, LocksPage, PoolsPage, RequestsPage, WaitsPage } from "./pages/work";
-import { Link, Section, total, TypeName } from "./parts";
+import { isCut, Link, Section, total, TypeName } from "./parts";
 import { chooseNames, chooseTheme, go, lastScroll, link, printing, route, startNames, startTheme, subject, theme, useDoc, type Theme } from "./state";
-import { count, csharp, plural, shortType } from "./text";
+import { atLeast, csharp, plural, shortType } from "./text";
 
 interface Page {
   id: string; title: string; key: string; show: ComponentType; served?: boolean; files?: boolean;
-  /** What is counted beside the title, and why there may be nothing. */
-  counted?: { by: Name; of: (result: never, doc: Doc<unknown>) => number; none: string };
+  /** What is counted beside the title, and why there may be nothing. What is a sum over a list is a least number where the list is cut. */
+  counted?: { by: Name; of: (result: never, doc: Doc<unknown>) => number; none: string; list?: string };
 }
 /** A part of the page: its pages are tabs. */
 interface Space { id: string; title: string; pages: Page[] }
 
-const counted = <T,>(by: Name, of: (result: T, doc: Doc<unknown>) => number, none: string): NonNullable<Page["counted"]> => ({ by, of, none });
+const counted = <T,>(by: Name, of: (result: T, doc: Doc<unknown>) => number, none: string, list?: string): NonNullable<Page["counted"]> => ({ by, of, none, ...(list && { list }) });
 
 const spaces: Space[] = [
   { id: "summary", title: "Summary", pages: [{ id: "overview", title: "Summary", key: "o", show: Overview }] },
@@ -34,7 +34,7 @@ const spaces: Space[] = [
     { id: "crash", title: "Crash", key: "k", show: CrashPage },
     { id: "exceptions", title: "Exceptions", key: "y", show: ExceptionsPage, counted: counted<Rows>("exceptions", (r, d) => total(d, "rows", r.rows), "no exception was found on the heap") }] },
   { id: "hang", title: "Hang", pages: [
-    { id: "waits", title: "Waits", key: "i", show: WaitsPage, counted: counted<Waits>("waits", (w, d) => total(d, "threads", w.threads) + (w.operations ?? []).reduce((n, o) => n + o.count, 0), "no thread and no async method was found waiting") },
+    { id: "waits", title: "Waits", key: "i", show: WaitsPage, counted: counted<Waits>("waits", (w, d) => total(d, "threads", w.threads) + (w.operations ?? []).reduce((n, o) => n + o.count, 0), "no thread and no async method was found waiting", "operations") },
     { id: "requests", title: "Requests", key: "r", show: RequestsPage, counted: counted<Requests>("requests", (r, d) => total(d, "requests", r.requests), "no web request was found") },
     { id: "threads", title: "Threads", key: "t", show: ThreadsPage, counted: counted<Threads>("threads", (t, d) => total(d, "threads", t.threads), "no thread was found") },
     { id: "async", title: "Async", key: "a", show: AsyncPage, counted: counted<Async>("async", (a) => a.stacks ?? 0, "no suspended async method was found") },
@@ -103,6 +103,9 @@ export function processName(command: string | undefined): string {
   return (words.find((w) => /\.(dll|exe)$/i.test(w)) ?? words[0] ?? "").replace(/^.*[\\/]/, "").replace(/\.(dll|exe)$/i, "");
 }
 
+/** An answer lacks something: that it is empty does not mean that there is nothing. */
+const isPartial = (doc: Doc<unknown> | undefined): boolean => doc?.error !== undefined || (doc?.warnings?.length ?? 0) > 0;
+
 /** How long tabs wait with their counts: the page's own answers come first. */
 const tabsWait = 400;
 
@@ -111,8 +114,8 @@ function Tab({ p, here }: { p: Page; here: boolean }): JSX.Element {
   useEffect(() => { const t = setTimeout(() => set(true), tabsWait); return () => clearTimeout(t); }, []);
   const doc = useDoc<unknown>(p.counted && late ? question(p.counted.by) : undefined);
   const n = doc?.result !== undefined ? p.counted!.of(doc.result as never, doc) : undefined;
-  const why = p.id === "diff" && !isReport && subject.value.file && !subject.value.others?.length ? "no other dump was named: sosgo web -with" : n === 0 ? p.counted!.none : undefined;
-  const title = <>{p.title}{n !== undefined ? <span class="count">{n ? count(n) : "–"}</span> : null}</>;
+  const why = p.id === "diff" && !isReport && subject.value.file && !subject.value.others?.length ? "no other dump was named: sosgo web -with" : n === 0 && !isPartial(doc) ? p.counted!.none : undefined;
+  const title = <>{p.title}{n !== undefined ? <span class="count">{n ? atLeast(n, p.counted?.list !== undefined && isCut(doc, p.counted.list)) : "–"}</span> : null}</>;
   return <li>{why && !here ? <span class="none" title={why}>{title}<span class="hidden"> ({why})</span></span>
     : <a href={link(p.id)} aria-current={here ? "page" : undefined} title={p.key ? `Alt+${p.key}, or g then ${p.key}` : undefined}>{title}</a>}</li>;
 }

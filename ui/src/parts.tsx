@@ -112,6 +112,10 @@ export function Share({ part, of, children }: { part: number | null | undefined;
 /** How many items a list has, also where only a part of them is here. */
 export const total = (doc: Doc<unknown> | undefined, list: string, here: unknown[] | null | undefined): number => doc?.lists?.[list]?.of ?? (here ?? []).length;
 
+/** One of the lists of a document is here only in part. */
+export const isCut = (doc: Doc<unknown> | undefined, ...lists: string[]): boolean => doc?.shortened === true
+  || Object.entries(doc?.lists ?? {}).some(([name, l]) => l.listed < l.of && (lists.length === 0 || lists.includes(name)));
+
 /** What a document lacks, and why it may be no answer. What the document above lacks, too, is said there. */
 export function Notes({ doc, cuts = true, above }: { doc: Doc<unknown>; cuts?: boolean; above?: Doc<unknown> | undefined }): JSX.Element | null {
   const said = new Set((above?.warnings ?? []).map((p) => p.text));

@@ -32,6 +32,9 @@ export function count(n: number | null | undefined): string {
   return n == null ? "" : String(n).replace(/\B(?=(\d{3})+(?!\d))/g, ",");
 }
 
+/** A number; of a sum over a part of a list the least that it can be. */
+export const atLeast = (n: number, part: boolean): string => `${part ? "at least " : ""}${count(n)}`;
+
 /** A time in UTC, to the second. What is no time stays. */
 export function time(s: string | null | undefined): string {
   const m = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.\d+)?Z$/.exec(s ?? "");

@@ -5,9 +5,11 @@ import { byNamespace, callees, callers, icicle, matches, merge, totals, tree, tr
 import type { Finding, OperationWait, Request, ThreadWait } from "../src/docs";
 import { areaOf, concerned, deed, deeds, groupRequests, seconds, stateOf } from "../src/findings";
 import { around, layers, type GraphEdge, type GraphNode } from "../src/graph";
-import { steps } from "../src/pages/type";
+import { nothingIn } from "../src/pages/search";
+import { fieldName, steps } from "../src/pages/type";
+import { isCut } from "../src/parts";
 import { address, parseRoute } from "../src/state";
-import { bytes, count, csharp, duration, fitted, linked, namespaceEnd, percent, runtimeVersion, shortMethod, shortType, typeParts, visible } from "../src/text";
+import { atLeast, bytes, count, csharp, duration, fitted, linked, namespaceEnd, percent, runtimeVersion, shortMethod, shortType, typeParts, visible } from "../src/text";
 
 test("characters that hide or turn text are shown, and JSON stays what it was", () => {
   const text = String.raw`{"a":"x\u202ey","b":"\\u202e","c":"a\nb","d":"\u003cscript\u003e","e":"\u0007"}`;
@@ -205,4 +207,25 @@ test("a connection is called by its database, and durations have room", () => {
 
 test("versions of runtimes are those that people know", () => {
   assert.deepEqual([runtimeVersion(".NET Core", "10.0.1426.52326"), runtimeVersion(".NET Core", "3.1.32"), runtimeVersion(".NET Core", "8.0.11")], [".NET 10.0.14", ".NET Core 3.1.32", ".NET 8.0.11"]);
+});
+
+test("sums over cut lists are least numbers, and a search in them says so", () => {
+  const doc = { command: "requests", schema: 2, result: {}, lists: { requests: { from: 0, listed: 3, of: 9 }, verdicts: { from: 0, listed: 1, of: 1 } } };
+  assert.equal(isCut(undefined), false);
+  assert.equal(isCut(doc), true);
+  assert.equal(isCut(doc, "verdicts"), false);
+  assert.equal(isCut(doc, "verdicts", "requests"), true);
+  assert.equal(isCut({ command: "waits", schema: 2, shortened: true }, "threads"), true);
+  assert.equal(atLeast(1234, true), "at least 1,234");
+  assert.equal(atLeast(1234, false), "1,234");
+  const whole = { command: "stacks", schema: 2, result: {} };
+  assert.equal(nothingIn([whole, whole]), "");
+  assert.equal(nothingIn([whole, doc]), "among those listed ");
+  assert.equal(nothingIn([whole, { ...whole, warnings: [{ text: "no memory at 0x10", kind: "missing" }] }]), "that could be read ");
+});
+
+test("the field of a property has the property's name", () => {
+  assert.equal(fieldName("<Name>k__BackingField"), "Name");
+  assert.equal(fieldName("_name"), "_name");
+  assert.equal(fieldName("<>1__state"), "<>1__state");
 });

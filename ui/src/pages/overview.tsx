@@ -2,9 +2,9 @@ import type { JSX } from "preact";
 import { isReport, question, type Doc } from "../api";
 import type { CrashinfoResult as Crash, DoctorResult as Doctor, DumpheapResult as Heap, Finding, RequestsResult as Requests, TriageAbsent, TriageResult as Triage, WaitsResult as Waits } from "../docs";
 import { areaOf, concerned, deeds, groupRequests, oldest, requestName, stateOf, type Area, type Concerned, type State } from "../findings";
-import { Addr, Command, Link, Method, Notes, osThread, Place, Said, Strength, Text, ThreadLink, total, Verdicts, Waiting } from "../parts";
+import { Addr, Command, isCut, Link, Method, Notes, osThread, Place, Said, Strength, Text, ThreadLink, total, Verdicts, Waiting } from "../parts";
 import { link, useDoc } from "../state";
-import { bytes, count, duration, linked, plural, runtimeVersion, shortType, time } from "../text";
+import { atLeast, bytes, count, duration, linked, plural, runtimeVersion, shortType, time } from "../text";
 
 /** What is wrong, whom it concerns, and where to go on: the answer to the question that people come with. */
 export function Overview(): JSX.Element {
@@ -12,17 +12,19 @@ export function Overview(): JSX.Element {
   const quick = useDoc<Triage>(isReport ? undefined : question("quick"));
   const types = useDoc<Heap>(quick || isReport ? question("types") : undefined);
   const whole = useDoc<Triage>(types ? question("triage") : undefined);
-  const doc = whole ?? quick;
+  // A whole answer that failed or was stopped takes nothing from the one without the heap.
+  const doc = whole?.result ? whole : quick ?? whole;
   const t = doc?.result;
   const findings = t?.findings ?? [];
   return <>
     <section id="wrong" aria-label="What is wrong">
       {!doc && <Waiting what="looking for what is wrong" q={question("quick")} />}
       {doc && !t && <Notes doc={doc} cuts={false} />}
-      {t && (findings[0] ? <Headline f={findings[0]} /> : <p class="headline">Nothing wrong was found{t.unknown?.length ? " in what could be looked at" : ""}{whole ? "" : " without the heap"}.</p>)}
+      {t && (findings[0] ? <Headline f={findings[0]} /> : <p class="headline">Nothing wrong was found{t.unknown?.length ? " in what could be looked at" : ""}{whole?.result ? "" : " without the heap"}.</p>)}
+      {t && whole && !whole.result && <Notes doc={whole} cuts={false} />}
       {quick && !whole && <Waiting what="looking at the heap" q={question("triage")} />}
     </section>
-    <Tiles t={t} types={types} whole={!!whole} />
+    <Tiles t={t} types={types} whole={whole} />
     {findings.length > 1 && <section aria-label="Other findings"><h2>{plural(findings.length - 1, "other finding")}</h2>
       <ul class="lines">{findings.slice(1).map((f) => <li><Line f={f} /></li>)}</ul></section>}
     {t && <Rest quiet={t.quiet ?? []} unknown={t.unknown ?? []} />}
@@ -46,8 +48,8 @@ const mostWhom = 4;
 
 /** Whom the finding concerns, and since when; of a crash, the line of the method that its sentence names, if a file of symbols has it. */
 function Whom({ f }: { f: Finding }): JSX.Element | null {
-  const waits = useDoc<Waits>(question("waits"))?.result;
-  const requests = useDoc<Requests>(question("requests"))?.result?.requests ?? [];
+  const waitsDoc = useDoc<Waits>(question("waits")), waits = waitsDoc?.result;
+  const requestsDoc = useDoc<Requests>(question("requests")), requests = requestsDoc?.result?.requests ?? [];
   const crash = useDoc<Crash>(question("crash"))?.result;
   if (f.kind === "crash") {
     const method = f.args?.find((a) => a.type === "method")?.value;
@@ -57,12 +59,12 @@ function Whom({ f }: { f: Finding }): JSX.Element | null {
   if (areaOf(f.kind) !== "hang") return null;
   let list: Concerned[] = concerned(f, waits?.operations ?? [], waits?.threads ?? [], requests);
   const mine = list.length > 0;
-  // A finding that names nobody, as a starved pool, has all requests that wait behind it.
-  if (!mine) list = groupRequests(requests, waits?.idle ?? []).filter((g) => g.waits).map((g) => ({ count: g.requests.length, request: g.name, method: g.method, file: g.file, line: g.line }));
+  // A finding that names nobody, as a starved pool, has all requests that wait behind it. Which of them are idle, the waits say.
+  if (!mine && waits) list = groupRequests(requests, waits.idle ?? []).filter((g) => g.waits).map((g) => ({ count: g.requests.length, request: g.name, method: g.method, file: g.file, line: g.line }));
   if (list.length === 0) return null;
   const served = new Set(list.map((c) => c.request)), since = oldest(requests.filter((r) => served.has(requestName(r))));
   return <dl class="facts whom"><div><dt>{mine ? "Who waits" : "Web requests that wait"}</dt><dd>{list.slice(0, mostWhom).map((c) => <div>{c.count > 1 ? `${count(c.count)} × ` : ""}{c.request ? <b>{c.request} </b> : null}{c.thread ? <ThreadLink t={c.thread} /> : null}{c.method ? <> in <Method name={c.method} brief /></> : null} <Place file={c.file} line={c.line} /></div>)}
-    {list.length > mostWhom && <div class="dim">and {count(list.slice(mostWhom).reduce((n, c) => n + c.count, 0))} more</div>}</dd></div>
+    {list.length > mostWhom && <div class="dim">and {atLeast(list.slice(mostWhom).reduce((n, c) => n + c.count, 0), isCut(waitsDoc, "operations", "threads") || isCut(requestsDoc, "requests"))} more</div>}</dd></div>
     {since && <div><dt>Since</dt><dd>up to {duration(since)}</dd></div>}</dl>;
 }
 
@@ -100,14 +102,15 @@ const figure = <T,>(doc: Doc<T> | undefined, of: (result: T) => string): string 
 const label = <T,>(doc: Doc<T> | undefined, of: (result: T) => string): string => (!doc ? "" : doc.result === undefined ? "not known" : of(doc.result));
 
 /** The four parts of the page, each with its state, one figure and the way to it. */
-function Tiles({ t, types, whole }: { t: Triage | undefined; types: Doc<Heap> | undefined; whole: boolean }): JSX.Element {
+function Tiles({ t, types, whole }: { t: Triage | undefined; types: Doc<Heap> | undefined; whole: Doc<Triage> | undefined }): JSX.Element {
   const crash = useDoc<Crash>(question("crash"));
   const waits = useDoc<Waits>(question("waits"));
   const requests = useDoc<Requests>(question("requests"));
   const doctor = useDoc<Doctor>(question("doctor"));
   const freeOf = (h: Heap): { count: number; size: number } => h.statistics?.find((s) => s.type === "Free") ?? { count: 0, size: 0 };
   const all = total(requests, "requests", requests?.result?.requests);
-  const stuck = groupRequests(requests?.result?.requests ?? [], waits?.result?.idle ?? []).filter((g) => g.waits).reduce((n, g) => n + g.requests.length, 0);
+  // Which requests are idle, the waits say.
+  const stuck = figure(waits, (w) => atLeast(groupRequests(requests?.result?.requests ?? [], w.idle ?? []).filter((g) => g.waits).reduce((n, g) => n + g.requests.length, 0), isCut(requests, "requests")));
   const lacking = (d: Doctor): string[] => (d.parts ?? []).filter((p) => p.state !== "whole").map((p) => p.name);
   const system = (d: Doctor): string => {
     const runtime = d.runtimes?.find((r) => r.chosen) ?? d.runtimes?.[0];
@@ -117,13 +120,13 @@ function Tiles({ t, types, whole }: { t: Triage | undefined; types: Doc<Heap> | 
     if (!t) return { state: "nothing", says: "…" };
     const state = stateOf(a, t.findings ?? [], t.unknown ?? []);
     const worst = (t.findings ?? []).find((f) => areaOf(f.kind) === a);
-    return { state, says: worst ? worst.kind : a === "memory" && !whole ? "…" : states[state] };
+    return { state, says: worst ? worst.kind : a === "memory" && !whole?.result ? (whole ? "not known" : "…") : states[state] };
   };
   const parts = doctor?.result && lacking(doctor.result);
   return <ul class="tiles">
     <Tile title="Crash" page="crash" {...area("crash")} figure={figure(crash, (c) => (c.exceptions?.[0]?.type ? shortType(c.exceptions[0].type) : c.code ?? "none"))} label={label(crash, (c) => (c.exceptions?.length || c.code ? c.threadName ?? "" : "recorded"))} />
-    {all > 0 ? <Tile title="Hang" page="requests" {...area("hang")} figure={`${count(stuck)} of ${count(all)}`} label="web requests wait" />
-      : <Tile title="Hang" page="waits" {...area("hang")} figure={figure(waits, (w) => count(total(waits, "threads", w.threads) + (w.operations ?? []).reduce((n, o) => n + o.count, 0)))} label={label(waits, () => "waits of threads and async code")} />}
+    {all > 0 ? <Tile title="Hang" page="requests" {...area("hang")} figure={`${stuck} of ${count(all)}`} label="web requests wait" />
+      : <Tile title="Hang" page="waits" {...area("hang")} figure={figure(waits, (w) => atLeast(total(waits, "threads", w.threads) + (w.operations ?? []).reduce((n, o) => n + o.count, 0), isCut(waits, "operations")))} label={label(waits, () => "waits of threads and async code")} />}
     <Tile title="Memory" page="heap" {...area("memory")} figure={figure(types, (h) => bytes((h.size ?? 0) - freeOf(h).size))} label={label(types, (h) => `in ${plural((h.count ?? 0) - freeOf(h).count, "object")}${freeOf(h).size ? `, ${bytes(freeOf(h).size)} free between them` : ""}`)} />
     <Tile title="Dump" page="doctor" state={parts?.length ? "in part" : "nothing"} says={!parts ? "…" : parts.length ? `${parts.join(", ")} in part` : "whole"} figure={figure(doctor, (d) => bytes(d.size))} label={label(doctor, system)} />
   </ul>;

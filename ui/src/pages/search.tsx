@@ -1,10 +1,10 @@
 // One search for everything: addresses, types, methods, threads, requests, texts and commands.
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { complete, isReport, objects, question } from "../api";
+import { complete, isReport, objects, question, type Doc } from "../api";
 import type { DumpheapResult as Heap, Json, QueryResult as Rows, RequestsResult as Requests, StacksResult as Stacks, ClrthreadsResult as Threads } from "../docs";
 import { requestName } from "../findings";
-import { Addr, Link, Method, Section, Show, ThreadLink, TypeName, Waiting } from "../parts";
+import { Addr, isCut, Link, Method, Notes, Section, Show, ThreadLink, TypeName, Waiting } from "../parts";
 import { go, link, route, useDoc } from "../state";
 import { beginning, bytes, count, csharp, plural } from "../text";
 
@@ -57,8 +57,9 @@ export function SearchPage(): JSX.Element {
   const foundObjects = isReport ? [...objects].filter(([a, type]) => a.includes(low) || has(type)) : [];
   const list = <T,>(title: string, all: T[], row: (x: T) => JSX.Element): JSX.Element | null => (all.length === 0 ? null
     : <Section title={`${title} ${count(all.length)}`}><ul class="found">{all.slice(0, most).map((x) => <li>{row(x)}</li>)}</ul>{all.length > most && <p class="dim">and {count(all.length - most)} more</p>}</Section>);
-  const waiting = !types || !threads || !stacks || !requests;
-  const nothing = !waiting && foundTypes.length + foundThreads.length + foundMethods.length + foundRequests.length + foundObjects.length === 0;
+  const docs = [types, threads, stacks, requests];
+  const waiting = docs.some((d) => !d), failed = docs.some((d) => d?.error);
+  const nothing = !waiting && !failed && foundTypes.length + foundThreads.length + foundMethods.length + foundRequests.length + foundObjects.length === 0;
   return <>
     {list("Threads", foundThreads, (t) => <ThreadLink t={t} />)}
     {list("Requests", foundRequests, (r) => <><a href={link("requests")}>{requestName(r)}</a> <Addr a={r.context ?? r.object} /></>)}
@@ -66,9 +67,15 @@ export function SearchPage(): JSX.Element {
     {list("Types", foundTypes, (t) => <><a href={link("heap", t.type ?? "")}><TypeName name={t.type} /></a> <span class="dim">{plural(t.count, "object")}, {bytes(t.size)}</span></>)}
     {list("Objects", foundObjects, ([a, type]) => <><TypeName name={type} /> <Link page="object" arg={a} class="addr">{a}</Link></>)}
     {waiting && <Waiting what="searching threads, methods, types and requests" />}
-    {nothing && <p>No thread, method, type or request has “{wanted}” in its name.</p>}
+    {nothing && <p>No thread, method, type or request {nothingIn(docs)}has “{wanted}” in its name.</p>}
+    {docs.map((d) => d && <Notes doc={d} />)}
     {!isReport && <><Texts wanted={wanted} /><Commands wanted={wanted} /></>}
   </>;
+}
+
+/** Among what there is nothing: where lists are cut, or data is missing, there may be more. */
+export function nothingIn(docs: (Doc<unknown> | undefined)[]): string {
+  return docs.some((d) => isCut(d)) ? "among those listed " : docs.some((d) => d?.warnings?.length) ? "that could be read " : "";
 }
 
 /** A pattern that matches a text as it stands. */

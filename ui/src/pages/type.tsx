@@ -4,7 +4,7 @@ import { isReport, question, type Question } from "../api";
 import type { DumpobjResult as Obj, Json, LeaksResult as Leaks, QueryResult as Rows, RetainedResult as Retained, TypeCount } from "../docs";
 import { Addr, Facts, NeedsServer, Section, Share, Show, Table, Text, TypeName } from "../parts";
 import { link, useDoc, useParam } from "../state";
-import { bytes, count, csharp, percent, plural, shortType } from "../text";
+import { bytes, count, percent, plural, shortType } from "../text";
 import { SuspectSentence } from "./memory";
 
 /** Objects that paths are looked for of, and those that are listed. */
@@ -22,7 +22,7 @@ export function OneType({ t }: { t: TypeCount }): JSX.Element {
     <h2 class="object"><TypeName name={name} /></h2>
     <Facts list={[["objects", <b data-fact="objects">{count(t.count)}</b>], ["own size", bytes(t.size)], ["retained together", retained !== undefined ? bytes(retained) : undefined], ["MethodTable", <Addr a={t.methodTable} />]]} />
     <Known name={name} />
-    {isReport ? <NeedsServer what="What holds these objects" /> : <><Holders name={name} all={t.count} /><Instances name={name} /><Histogram name={name} /></>}
+    {isReport ? <NeedsServer what="What holds these objects" /> : <><Holders name={name} all={t.count} /><Instances name={name} /><Histogram name={name} all={t.count} /></>}
     <p><a href={link("heap")}>All types</a></p>
   </>;
 }
@@ -106,20 +106,28 @@ function Instances({ name }: { name: string }): JSX.Element {
   </Section>;
 }
 
-/** How often a field has which value. */
-function Histogram({ name }: { name: string }): JSX.Element | null {
+/** A field as people know it: the compiler's field of a property has the property's name. */
+export const fieldName = (name: string): string => /^<(.+)>k__BackingField$/.exec(name)?.[1] ?? name;
+
+/** How often a field has which value. all counts the objects of the type. */
+function Histogram({ name, all }: { name: string; all: number }): JSX.Element | null {
   const [field, choose] = useParam("field");
   const one = useDoc<Rows>(rows(`from objects of exactly "${name}" | select address | top 1`, 1), true)?.result?.rows?.[0];
-  const fields = (useDoc<Obj>(one ? question("object", str(one["address"])) : undefined, true)?.result?.fields ?? []).filter((f) => f.kind === "instance" && f.name && /^[\w.]+$/.test(f.name));
-  const q = field ? rows(`from objects of exactly "${name}" | group by ${field} | select count() | order by 1 desc | top ${listed}`, listed) : undefined;
+  const fields = (useDoc<Obj>(one ? question("object", str(one["address"])) : undefined, true)?.result?.fields ?? []).filter((f) => f.kind === "instance" && f.name && !f.name.includes("`"))
+    // A field that hides one of a base type comes behind it: the name means the last.
+    .filter((f, i, fs) => !fs.slice(i + 1).some((other) => other.name === f.name));
+  const q = field ? rows(`from objects of exactly "${name}" | group by this.\`${field}\` | select count() | order by 1 desc | top ${listed}`, listed) : undefined;
   const doc = useDoc<Rows>(q, true);
   if (fields.length === 0) return null;
   return <Section title="Values of a field" id="values">
-    <p><label>Field <select value={field} onChange={(e) => choose(e.currentTarget.value)}><option value="">…</option>{fields.map((f) => <option value={f.name ?? ""}>{f.name} ({shortType(f.type ?? "?")})</option>)}</select></label></p>
+    <p><label>Field <select value={field} onChange={(e) => choose(e.currentTarget.value)}><option value="">…</option>{fields.map((f) => <option value={f.name ?? ""}>{fieldName(f.name ?? "")} ({shortType(f.type ?? "?")})</option>)}</select></label></p>
     {q && <Show doc={doc} q={q} what="counting values" cuts={false}>{(r) => {
-      const all = (r.rows ?? []).reduce((sum, x) => sum + num(x["count()"]), 0);
-      return <Table rows={r.rows ?? []} caption="values" most={20} columns={[{ head: csharp(field), cell: (x) => <Text s={x[field] === null ? "null" : typeof x[field] === "object" ? JSON.stringify(x[field]) : str(x[field])} /> },
-        { head: "Objects", cell: (x) => <Share part={num(x["count()"])} of={all}>{count(num(x["count()"]))}</Share>, by: (x) => num(x["count()"]), num: true }]} />;
+      // The columns have the names of the query's expressions: they are read by position.
+      const cell = (x: Record<string, Json>, i: number): Json | undefined => x[r.columns?.[i]?.name ?? ""];
+      const text = (v: Json | undefined): string => (v === null ? "null" : typeof v === "object" ? JSON.stringify(v) : str(v));
+      return <><Table rows={r.rows ?? []} caption="values" most={20} columns={[{ head: fieldName(field), cell: (x) => <Text s={text(cell(x, 1))} /> },
+        { head: "Objects", cell: (x) => <Share part={num(cell(x, 0))} of={all}>{count(num(cell(x, 0)))}</Share>, by: (x) => num(cell(x, 0)), num: true }]} />
+        {r.more && <p class="dim">Less frequent values are not listed.</p>}</>;
     }}</Show>}
   </Section>;
 }
