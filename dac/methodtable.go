@@ -262,7 +262,7 @@ func (r *Runtime) methodTableMembers(a target.Addr) (mt *MethodTable, loader tar
 	o := &r.off.MethodTable
 	b, err := target.Bytes(r.mem, a, o.span)
 	if err != nil {
-		return nil, 0, fmt.Errorf("MethodTable %#x: %w", uint64(a), err)
+		return nil, 0, fmt.Errorf("MethodTable %#x: %w", uint64(a), target.ClaimsOf(r.tgt).ExplainWritten(err))
 	}
 	le := binary.LittleEndian
 	mt = &MethodTable{

@@ -2,6 +2,7 @@ package target
 
 import (
 	"cmp"
+	"errors"
 	"slices"
 	"sort"
 )
@@ -24,6 +25,7 @@ const lowestAddress = 64 << 10
 var (
 	errNoAddress = Corruptf("no process has memory there")
 	errNoMemory  = Corruptf("the process had no memory there")
+	errUnwritten = Corruptf("the process had no memory there that it could write")
 )
 
 // NewClaims returns the claims of a dump that lists memory, in any order. whole means that the
@@ -150,6 +152,23 @@ func (c *Claims) Explain(err error) error {
 		return err
 	}
 	return &MemoryError{Addr: e.Addr, Size: e.Size, Err: c.Missing(e.Addr)}
+}
+
+// ExplainWritten is Explain for memory that the process writes to, such as its loader heaps: a list of the writable memory
+// is enough to show that an address is wrong. It finds the error also where others wrap it.
+func (c *Claims) ExplainWritten(err error) error {
+	var e *MemoryError
+	if !errors.As(err, &e) || e.Err != ErrNotInDump || c.lists(e.Addr) {
+		return err
+	}
+	if _, hole := c.Hole(RangeAt(e.Addr, 1)); !hole {
+		return err
+	}
+	why := c.Missing(e.Addr)
+	if why == ErrNotInDump {
+		why = errUnwritten
+	}
+	return &MemoryError{Addr: e.Addr, Size: e.Size, Err: why}
 }
 
 // deadStack is the distance in bytes, below the page of the stack pointer, from which stack memory

@@ -49,6 +49,7 @@ func TestTypeWithoutCanonical(t *testing.T) {
 		missing := shared[0].Canonical
 		for err = nil; !errors.Is(err, target.ErrNotInDump); missing += 0x1000 {
 			_, err = target.Uint64(d.Memory(), missing+0x1000)
+			err = target.ClaimsOf(rt.Target()).ExplainWritten(err)
 		}
 		damaged := again(testdump.Words(at, uint64(missing)|tag))
 		_, _, err = damaged.MethodTableAt(shared[0].Addr)
