@@ -20,14 +20,14 @@ func CSharpShort(name string) string { return csharp(name, true) }
 
 // CSharpMethod is CSharp for the name of a method, which may lack its parameter list.
 func CSharpMethod(name string) string {
-	if !balanced(name) || outside(name, "(") >= 0 {
+	if len(name) > mostName || !balanced(name) || outside(name, "(") >= 0 {
 		return CSharp(name)
 	}
 	return csharpMethod(name, "", false) // without parentheses
 }
 
 func csharp(name string, short bool) string {
-	if !balanced(name) {
+	if len(name) > mostName || !balanced(name) {
 		return name
 	}
 	if open := outside(name, "("); open >= 0 {
@@ -37,8 +37,9 @@ func csharp(name string, short bool) string {
 }
 
 const (
-	mostNested = 32 // maximum depth of type arguments that are translated
-	mostArity  = 32 // maximum number of type parameters of a type; generated types of tuples and delegates have some 17
+	mostName   = 16 << 10 // maximum length of a name that is translated; names in a dump may be damaged
+	mostNested = 32       // maximum depth of type arguments that are translated
+	mostArity  = 32       // maximum number of type parameters of a type; generated types of tuples and delegates have some 17
 )
 
 // aliases are the types that C# has keywords for.
@@ -55,13 +56,24 @@ func balanced(name string) bool {
 		case '<', '[', '(':
 			open = append(open, c)
 		case '>', ']', ')':
-			if len(open) == 0 || open[len(open)-1] != map[byte]byte{'>': '<', ']': '[', ')': '('}[c] {
+			if len(open) == 0 || open[len(open)-1] != opening(c) {
 				return false
 			}
 			open = open[:len(open)-1]
 		}
 	}
 	return len(open) == 0
+}
+
+// opening returns the bracket that a closing bracket closes.
+func opening(shut byte) byte {
+	switch shut {
+	case '>':
+		return '<'
+	case ']':
+		return '['
+	}
+	return '('
 }
 
 // outside returns the index of the first of the characters outside of brackets, or -1.
@@ -104,7 +116,7 @@ type namePart struct {
 func nameParts(s string) []namePart {
 	var out []namePart
 	for nested := false; ; {
-		from := min(strings.IndexFunc(s+" ", func(r rune) bool { return r != '.' }), len(s)) // .ctor begins with a dot
+		from := len(s) - len(strings.TrimLeft(s, ".")) // .ctor begins with a dot
 		end := outside(s[from:], ".+")
 		if end < 0 {
 			return append(out, onePart(s, nested))
@@ -159,7 +171,7 @@ func share(parts []namePart) {
 	for i := range parts {
 		all := parts[i].args
 		total, first := 0, i
-		for first > 0 && parts[first].nested && len(parts[first-1].args) == 0 {
+		for first > 0 && i-first < mostArity && parts[first].nested && len(parts[first-1].args) == 0 {
 			first--
 		}
 		for j := first; j <= i; j++ {
@@ -210,10 +222,10 @@ func csharpType(name string, short bool, depth int) string {
 		return name
 	}
 	if of, ok := strings.CutSuffix(name, " ByRef"); ok {
-		return "ref " + csharpType(of, short, depth)
+		return "ref " + csharpType(of, short, depth+1)
 	}
 	if of, ok := strings.CutSuffix(name, "&"); ok {
-		return "ref " + csharpType(of, short, depth)
+		return "ref " + csharpType(of, short, depth+1)
 	}
 	name, suffix := elementType(name)
 	parts := nameParts(name)

@@ -5,6 +5,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -41,6 +42,33 @@ func TestCSharpDeep(t *testing.T) {
 	assert.Contains(t, compilernames.CSharp(deep), "System.Int32")
 }
 
+// hostile returns names that damage or malice may leave in a dump, of n bytes or a few more.
+func hostile(n int) []string {
+	var out []string
+	for _, part := range []string{"&", " ByRef", ".", "+", "A+", "A.", "A`1+", "[]", "*", ",", "A<B>", "A[["} {
+		out = append(out, "A"+strings.Repeat(part, n/len(part)+1), strings.Repeat(part, n/len(part)+1))
+	}
+	half := n / 2
+	return append(out, strings.Repeat("<", half)+strings.Repeat(">", half), strings.Repeat("(", half)+strings.Repeat(")", half),
+		"A("+strings.Repeat("B&,", n/3)+")", "A`1[["+strings.Repeat("B+", half)+"C]]")
+}
+
+// TestCSharpHostile: a name that is too long comes back unchanged and at once, one that is almost too long soon.
+func TestCSharpHostile(t *testing.T) {
+	for _, name := range hostile(1 << 20) {
+		for _, f := range []func(string) string{compilernames.CSharp, compilernames.CSharpShort, compilernames.CSharpMethod} {
+			require.Equal(t, len(name), len(f(name)), name[:16])
+		}
+	}
+	start := time.Now()
+	for _, name := range hostile(16<<10 - 64) {
+		for _, f := range []func(string) string{compilernames.CSharp, compilernames.CSharpShort, compilernames.CSharpMethod} {
+			require.LessOrEqual(t, len(f(name)), 8*len(name)+8000, name[:16])
+		}
+	}
+	assert.Less(t, time.Since(start), 5*time.Second)
+}
+
 // FuzzCSharp: no name makes CSharp panic or grow without bound, and the short form is never the longer one.
 func FuzzCSharp(f *testing.F) {
 	b, err := os.ReadFile("testdata/csharp.json")
@@ -49,6 +77,9 @@ func FuzzCSharp(f *testing.F) {
 	require.NoError(f, json.Unmarshal(b, &cases))
 	for _, c := range cases {
 		f.Add(c.Name)
+	}
+	for _, name := range hostile(1 << 10) {
+		f.Add(name)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		long, short := compilernames.CSharp(s), compilernames.CSharpShort(s)
