@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -72,6 +73,14 @@ func cut(s string, most int) string {
 	return s
 }
 
+// cutAll shortens texts to the room for each.
+func cutAll(list []string, r room) []string {
+	for i := range list {
+		list[i] = cut(list[i], r.text)
+	}
+	return list
+}
+
 // A group is a list of things that are alike.
 type group[T any] struct {
 	key  string
@@ -115,6 +124,17 @@ func made(tool string, result any, from ...*mcpserver.Composed) *mcpserver.Compo
 			out.Document["moreWarnings"] = rest
 		}
 	}
+	return out
+}
+
+// unreadable returns the document of a question that has no result, as the document of a tool: its error says why.
+// It is nil for other documents.
+func unreadable(tool string, c *mcpserver.Composed) *mcpserver.Composed {
+	if c.Document["result"] != nil {
+		return nil
+	}
+	out := &mcpserver.Composed{Document: maps.Clone(c.Document), Exit: c.Exit}
+	out.Document["command"] = tool
 	return out
 }
 

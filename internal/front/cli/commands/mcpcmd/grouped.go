@@ -96,6 +96,9 @@ func threadGroups(ctx context.Context, ask mcpserver.Ask, _ map[string]any) (*mc
 	if err != nil {
 		return nil, err
 	}
+	if u := unreadable(toolThreads, c); u != nil {
+		return u, nil
+	}
 	does := func(t document) threadGroup {
 		a := t.at("activity")
 		g := threadGroup{Does: a.text("text"), Method: compilernames.CSharpMethod(cmp.Or(a.text("callerFrame"), a.text("topFrame")))}
@@ -144,6 +147,9 @@ func stackGroups(ctx context.Context, ask mcpserver.Ask, given map[string]any) (
 	c, err := ask(ctx, "clrstack", "-all", "-fold")
 	if err != nil {
 		return nil, err
+	}
+	if u := unreadable(toolStacks, c); u != nil {
+		return u, nil
 	}
 	numbers, err := ask(ctx, "threads")
 	if err != nil {
@@ -225,6 +231,9 @@ func requestGroups(ctx context.Context, ask mcpserver.Ask, given map[string]any)
 	c, err := ask(ctx, words...)
 	if err != nil {
 		return nil, err
+	}
+	if u := unreadable(toolRequests, c); u != nil {
+		return u, nil
 	}
 	stacks, _ := flagOf(given, "stacks")
 	list, _ := flagOf(given, "list")
@@ -380,6 +389,9 @@ func typeGroups(ctx context.Context, ask mcpserver.Ask, given map[string]any) (*
 	c, err := ask(ctx, words...)
 	if err != nil {
 		return nil, err
+	}
+	if u := unreadable(toolTypes, c); u != nil {
+		return u, nil
 	}
 	out := struct {
 		Objects int         `json:"objects"`

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/internal/base/compilernames"
+	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/internal/front/mcpserver"
 )
 
@@ -110,6 +111,17 @@ func (q *inquiry) doc(ctx context.Context, words ...string) (document, error) {
 	return result(q.docs[key]), nil
 }
 
+// unanswered returns the command lines of the questions behind a finding that have no result.
+func (q *inquiry) unanswered() (out []string) {
+	for key, c := range q.docs {
+		if c.Document["result"] == nil {
+			out = append(out, strings.Replace(key, " -fold", "", 1)) // findings recommend it without
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
 // investigateWords returns the command line of the tool investigate.
 func investigateWords(given map[string]any) ([]string, error) {
 	noheap, err := flagOf(given, "noheap")
@@ -134,17 +146,29 @@ func (a *asker) investigate(ctx context.Context, ask mcpserver.Ask, given map[st
 	}
 	q := &inquiry{ask, triage, len(words) > 1, map[string]*mcpserver.Composed{}}
 	var out *mcpserver.Composed
+	var last *investigation
 	for _, r := range rooms {
 		i, err := a.inquire(ctx, q, r)
 		if err != nil {
 			return nil, err
 		}
-		out = &mcpserver.Composed{Document: map[string]any{"result": plain(i)}, Exit: triage.Exit}
-		if raw, err := json.Marshal(out.Document); err == nil && len(raw) <= mostInvestigation {
+		if out = made(toolInvestigate, i, triage); isSmall(out) {
+			return out, nil
+		}
+		last = i
+	}
+	for _, drop := range []func(){func() { last.More, last.Others = last.More+len(last.Others), nil }, func() { last.Types = nil }, func() { last.Waits = nil }} {
+		drop()
+		if out = made(toolInvestigate, last, triage); isSmall(out) {
 			break
 		}
 	}
 	return out, nil
+}
+
+func isSmall(c *mcpserver.Composed) bool {
+	raw, err := json.Marshal(c.Document)
+	return err == nil && len(raw) <= mostInvestigation
 }
 
 // inquire makes an investigation that fits into a room.
@@ -173,6 +197,9 @@ func (a *asker) inquire(ctx context.Context, q *inquiry, r room) (*investigation
 	}
 	commands := commandsOf(first)
 	for _, command := range commands {
+		if q.noHeap && a.looksAtHeap(command) {
+			continue
+		}
 		words := strings.Fields(command)
 		for _, d := range details {
 			if slices.Contains(d.of, words[0]) {
@@ -182,7 +209,15 @@ func (a *asker) inquire(ctx context.Context, q *inquiry, r room) (*investigation
 			}
 		}
 	}
-	out.Next = a.nextCalls(list)
+	failed := q.unanswered()
+	if len(failed) > 0 {
+		text := "not answered: " + strings.Join(failed[:min(len(failed), 2*r.items)], ", ")
+		if rest := len(failed) - 2*r.items; rest > 0 {
+			text += fmt.Sprintf(" and %d more", rest)
+		}
+		out.Unknown = strings.TrimPrefix(out.Unknown+"; "+text, "; ")
+	}
+	out.Next = a.nextCalls(list, failed, q.noHeap)
 	return out, nil
 }
 
@@ -250,11 +285,15 @@ func unknownOf(triage document, r room) string {
 // mostNext is the number of calls that investigate recommends.
 const mostNext = 3
 
-// nextCalls returns the calls that findings recommend, in their order.
-func (a *asker) nextCalls(findings []document) []call {
+// nextCalls returns the calls that findings recommend, in their order, without those that have failed. With noHeap, it
+// leaves out those that look at the heap.
+func (a *asker) nextCalls(findings []document, failed []string, noHeap bool) []call {
 	out := []call{}
 	for i, f := range findings {
 		for _, line := range commandsOf(f) {
+			if slices.Contains(failed, line) || noHeap && a.looksAtHeap(line) {
+				continue
+			}
 			c, ok := a.Next(line)
 			n := call{Tool: c.Tool, Arguments: c.Arguments}
 			same := func(x call) bool { return x.Tool == n.Tool && reflect.DeepEqual(x.Arguments, n.Arguments) }
@@ -269,7 +308,19 @@ func (a *asker) nextCalls(findings []document) []call {
 			}
 		}
 	}
-	return append(out, call{"triage", map[string]any{}, "all findings with their evidence"})
+	arguments := map[string]any{}
+	if noHeap {
+		arguments["noheap"] = true
+	}
+	return append(out, call{"triage", arguments, "all findings with their evidence"})
+}
+
+// looksAtHeap reports whether a command line asks about objects of the heap or about what holds memory.
+func (a *asker) looksAtHeap(line string) bool {
+	name, _, _ := strings.Cut(line, " ")
+	return slices.ContainsFunc(a.c.Commands(), func(c *cli.Command) bool {
+		return (c.Group == cli.GroupObjects || c.Group == cli.GroupMemory) && (c.Name == name || slices.Contains(c.Aliases, name))
+	})
 }
 
 // details add to an investigation what the commands show that the finding recommends.
@@ -299,12 +350,12 @@ func addCrash(ctx context.Context, q *inquiry, r room, _ []string, out *investig
 		var frames []string
 		for _, f := range e.list("frames") {
 			if _, name, ok := strings.Cut(frameText(f), "!"); ok && len(frames) < r.lines/2 {
-				frames = append(frames, compilernames.CSharpMethod(name))
+				frames = append(frames, cut(compilernames.CSharpMethod(name), r.text))
 			}
 		}
-		out.Exceptions = append(out.Exceptions, exception{compilernames.CSharp(e.text("type")), cut(e.text("message"), r.text), e.text("address"), frames})
+		out.Exceptions = append(out.Exceptions, exception{cut(compilernames.CSharp(e.text("type")), r.text), cut(e.text("message"), r.text), e.text("address"), frames})
 	}
-	out.Crash = foldedStack(crash.list("stack"), r.lines)
+	out.Crash = cutAll(foldedStack(crash.list("stack"), r.lines), r)
 	return nil
 }
 
@@ -323,10 +374,10 @@ func addThread(ctx context.Context, q *inquiry, r room, words []string, out *inv
 	name := words[1]
 	for _, t := range threads.list("threads") {
 		if t.text("index") == words[1] {
-			name = strings.TrimSpace(name + " " + t.text("name"))
+			name = cut(strings.TrimSpace(name+" "+t.text("name")), r.text)
 		}
 	}
-	if lines := foldedStack(stack.list("frames"), r.lines); len(lines) > 0 && !slices.ContainsFunc(out.Threads, func(s stackOf) bool { return s.Thread == name }) {
+	if lines := cutAll(foldedStack(stack.list("frames"), r.lines), r); len(lines) > 0 && !slices.ContainsFunc(out.Threads, func(s stackOf) bool { return s.Thread == name }) {
 		out.Threads = append(out.Threads, stackOf{name, lines})
 	}
 	return nil
@@ -366,6 +417,10 @@ func addWaits(ctx context.Context, q *inquiry, r room, _ []string, out *investig
 	}
 	slices.SortStableFunc(all, func(a, b waitGroup) int { return cmp.Compare(b.Count, a.Count) })
 	out.Waits = all[:min(len(all), r.items)]
+	for i := range out.Waits {
+		w := &out.Waits[i]
+		w.Text, w.Method, w.State, w.First = cut(w.Text, r.text), cut(w.Method, r.text), cut(w.State, r.text), cut(w.First, r.text)
+	}
 	return nil
 }
 
@@ -378,10 +433,12 @@ func addRequests(ctx context.Context, q *inquiry, r room, _ []string, out *inves
 		return err
 	}
 	list := requestsBy(requests)
-	for i := range list {
-		list[i].Contexts = list[i].Contexts[:min(len(list[i].Contexts), 1)]
-	}
 	out.Requests = list[:min(len(list), r.items)]
+	for i := range out.Requests {
+		g := &out.Requests[i]
+		g.Route, g.State, g.Waits, g.In = cut(g.Route, r.text), cut(g.State, r.text), cut(g.Waits, r.text), cut(g.In, r.text)
+		g.Contexts = g.Contexts[:min(len(g.Contexts), 1)]
+	}
 	return nil
 }
 
@@ -396,7 +453,7 @@ func addHolders(ctx context.Context, q *inquiry, r room, _ []string, out *invest
 		}
 		h := holder{Text: cut(s.text("text"), r.text), Retained: s.number("retained"), Remedy: cut(s.text("remedy", "text"), r.text)}
 		if o := s.at("owner"); o.has("address") {
-			h.Owner = compilernames.CSharpShort(o.text("type")) + " " + o.text("address")
+			h.Owner = cut(compilernames.CSharpShort(o.text("type")), r.text) + " " + o.text("address")
 		}
 		h.Path = pathOf(s.at("path"), r)
 		out.Holders = append(out.Holders, h)
@@ -406,14 +463,14 @@ func addHolders(ctx context.Context, q *inquiry, r room, _ []string, out *invest
 
 // pathOf returns the root and the objects of a path on one line.
 func pathOf(p document, r room) string {
-	steps := []string{cmp.Or(p.text("root", "name"), p.text("root", "kind"))}
+	steps := []string{cut(cmp.Or(p.text("root", "name"), p.text("root", "kind")), r.text)}
 	objects := p.list("objects")
 	for i, o := range objects {
 		if i == r.items && len(objects) > r.items+1 {
 			steps = append(steps, fmt.Sprintf("… %d objects …", len(objects)-1-i))
 		}
 		if i < r.items || i == len(objects)-1 {
-			steps = append(steps, compilernames.CSharpShort(o.text("type")))
+			steps = append(steps, cut(compilernames.CSharpShort(o.text("type")), r.text))
 		}
 	}
 	if steps[0] == "" {
@@ -441,7 +498,7 @@ func largestTypes(ctx context.Context, q *inquiry, r room) ([]typeCount, error) 
 	var out []typeCount
 	for _, t := range result(c).list("types") {
 		if len(out) < r.items {
-			out = append(out, typeCount{Type: compilernames.CSharp(t.text("type")), Count: t.number("count"), Size: t.number("size")})
+			out = append(out, typeCount{Type: cut(compilernames.CSharp(t.text("type")), r.text), Count: t.number("count"), Size: t.number("size")})
 		}
 	}
 	return out, nil

@@ -228,6 +228,40 @@ func TestGroups(t *testing.T) {
 	}
 }
 
+// TestUnreadable: a tool that could read nothing has its error, and no zeros.
+func TestUnreadable(t *testing.T) {
+	c := connect(t, environment(), testdump.Open(t, "net10-crash-null-triage").Plain())
+	for _, tool := range []string{"requests", "types"} {
+		a, r := call(t, c, tool, nil)
+		require.True(t, r.Failed, tool)
+		assert.Equal(t, tool, a.Document["command"])
+		assert.Contains(t, a.Document, "error", tool)
+		assert.NotContains(t, a.Document, "result", tool)
+	}
+}
+
+// TestInvestigateErrors: investigate has the error and the warnings of triage, and an answer that is small enough.
+func TestInvestigateErrors(t *testing.T) {
+	for _, name := range []string{"net10-crash-null-triage", "secrets/net10-secrets", "values/net10-texts"} {
+		c := connect(t, environment(), testcase.Plain(filepath.Join(root+"testdata/dumps", name, filepath.Base(name)+".dmp.zst")))
+		a, r := call(t, c, "investigate", nil)
+		triage, _ := call(t, c, "triage", nil)
+		assert.LessOrEqual(t, len(r.Text), mostFirst)
+		assert.Equal(t, triage.Exit, a.Exit)
+		assert.Equal(t, triage.Document["error"] != nil, a.Document["error"] != nil)
+		assert.Equal(t, triage.Document["warnings"] != nil, a.Document["warnings"] != nil)
+		assert.True(t, a.Document["error"] != nil || a.Document["warnings"] != nil, r.Text)
+		a, r = call(t, c, "investigate", map[string]any{"noheap": true})
+		assert.LessOrEqual(t, len(r.Text), mostFirst)
+		next := a.Document["result"].(map[string]any)["next"].([]any)
+		for _, n := range next {
+			if n := n.(map[string]any); n["tool"] == "triage" {
+				assert.Equal(t, map[string]any{"noheap": true}, n["arguments"], r.Text)
+			}
+		}
+	}
+}
+
 // TestFolded: a recursion of a hundred calls is one line of a stack.
 func TestFolded(t *testing.T) {
 	c := connect(t, environment(), testdump.Open(t, "net10-stacks").Plain())
