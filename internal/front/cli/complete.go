@@ -310,13 +310,25 @@ type tailBuffer struct {
 	log  *sessionLog // nil without one, and for the output to a file
 	b    []byte
 	line []byte // the end of the last output line, at most lineBytes
+	rest []byte // the end of the output that the log lacks: the beginning of a character or of a color
 }
 
 func (t *tailBuffer) Write(p []byte) (int, error) {
 	n, err := t.w.Write(p)
-	t.log.writeLogged(p[:n])
+	if t.log != nil {
+		whole := slices.Concat(t.rest, p[:n])
+		end := wholeText(whole)
+		t.log.writeLogged(whole[:end])
+		t.rest = append([]byte(nil), whole[end:]...)
+	}
 	t.keep(p[:n])
 	return n, err
+}
+
+// flushLog adds to the log what Write has kept back.
+func (t *tailBuffer) flushLog() {
+	t.log.writeLogged(t.rest)
+	t.rest = nil
 }
 
 // keep appends p and drops the oldest bytes.

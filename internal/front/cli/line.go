@@ -227,6 +227,7 @@ func (a *app) runFiltered(ctx context.Context, l line, w io.Writer) error {
 		a.stderr.print(errorLine("", e))
 		err = e
 	}
+	a.printed.flushLog()
 	if last, alone := a.printed.address(); alone && a.session.given == given {
 		a.session.SetLast(last)
 	}

@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"bytes"
 	"cmp"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/sosgo/sosgo/internal/base/outfile"
 	"github.com/sosgo/sosgo/internal/front/report"
@@ -103,4 +105,21 @@ func (l *sessionLog) writeLogged(b []byte) {
 	if l != nil {
 		l.write(strings.ToValidUTF8(string(b), "\ufffd"))
 	}
+}
+
+// wholeText returns the length of b without the beginning of a character or of a color at its end.
+func wholeText(b []byte) int {
+	const longestColor = len("\x1b[1;31m")
+	if i := bytes.LastIndexByte(b, '\x1b'); i >= 0 && len(b)-i < longestColor && !bytes.ContainsRune(b[i:], 'm') {
+		return i
+	}
+	for i := len(b) - 1; i >= max(0, len(b)-utf8.UTFMax); i-- {
+		if utf8.RuneStart(b[i]) {
+			if !utf8.FullRune(b[i:]) {
+				return i
+			}
+			break
+		}
+	}
+	return len(b)
 }
