@@ -5,6 +5,7 @@ import (
 	"io"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"github.com/sosgo/sosgo/internal/front/report"
@@ -153,7 +154,16 @@ func (o *helpOptions) one(t *table) (*Command, error) {
 	if o.Command == "" || strings.EqualFold(o.Command, "all") {
 		return nil, nil
 	}
+	if t.named(o.Command) == nil && isOfPrompt(o.Command) {
+		return t.find(promptName)
+	}
 	return t.find(o.Command)
+}
+
+// isOfPrompt reports whether the help of the prompt describes a word that is no command.
+func isOfPrompt(word string) bool {
+	word = strings.ToLower(strings.TrimPrefix(word, "."))
+	return word == "prompt" || word == "|" || slices.Contains(filterNames, word) || slices.Contains(loops, word)
 }
 
 func (a *app) askHelp(_ *Context, o *helpOptions) ([]helpResult, error) {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -203,7 +204,7 @@ func allWith(lines []line, name, item string) ([]line, error) {
 }
 
 // withItem replaces the name in words. The item is text of an answer, and so perhaps of the dump: it is no option, no
-// operator and no command.
+// operator and no command. It may be the value of an option that the line names.
 func withItem(words []word, name, item string) ([]word, error) {
 	out := slices.Clone(words)
 	for i := range out {
@@ -212,7 +213,9 @@ func withItem(words []word, name, item string) ([]word, error) {
 		case !w.literal && w.text == name:
 			w.text, w.literal = item, true
 		case strings.Contains(w.text, braced):
-			w.text, w.literal = strings.ReplaceAll(w.text, braced, item), true
+			option, _, hasValue := strings.Cut(w.text, "=")
+			w.literal = w.literal || !hasValue || !strings.HasPrefix(option, "-") || strings.Contains(option, braced)
+			w.text = strings.ReplaceAll(w.text, braced, item)
 		default:
 			continue
 		}
@@ -239,20 +242,25 @@ func (a *app) runLoop(ctx context.Context, l *loop, w io.Writer) (first error) {
 	items := &itemWriter{}
 	asJSON := a.globals.JSON
 	a.globals.JSON = false // the items are words of text
+	var fatal error
 	for i := range l.in {
-		if first = a.runInto(ctx, l.in[i], items); first != nil {
+		err := a.runInto(ctx, l.in[i], items)
+		first = cmp.Or(first, err)
+		if err != nil && !isAboutDump(err) {
+			fatal = err
 			break
 		}
 	}
 	a.globals.JSON = asJSON
 	words := strings.Fields(string(items.text))
-	if first == nil && len(words) > mostItems {
-		first = &UsageError{Text: "there are more than " + strconv.Itoa(mostItems) + " words", Hint: "head -n N takes some of them; query asks about all objects at once"}
-		a.fail("", first)
+	if fatal == nil && len(words) > mostItems {
+		fatal = &UsageError{Text: "there are more than " + strconv.Itoa(mostItems) + " words", Hint: "head -n N takes some of them; query asks about all objects at once"}
+		a.fail("", fatal)
 	}
-	if first != nil {
-		return first
+	if fatal != nil {
+		return fatal
 	}
+	var wrong repeated
 	for i := l.skip; i < len(words); i += l.step {
 		for _, body := range l.body {
 			err := error(nil)
@@ -269,12 +277,47 @@ func (a *app) runLoop(ctx context.Context, l *loop, w io.Writer) (first error) {
 			if err == errExit || errors.Is(err, errInterrupted) || ctx.Err() != nil {
 				return err
 			}
+			if wrong.by(err) {
+				return first
+			}
 			if out, ok := w.(*lineSplitter); ok && out.ended {
 				return first // head needs no more
 			}
 		}
 	}
 	return first
+}
+
+// isAboutDump reports whether err is about what the dump holds. The answer before it has words all the same.
+func isAboutDump(err error) bool {
+	switch ExitCode(err) {
+	case ExitNotInDump, ExitCorrupt, ExitUnsupported, ExitGate:
+		return true
+	}
+	return false
+}
+
+// A repeated counts how often in a row a command of a loop has failed for the same error of usage.
+type repeated struct {
+	text  string
+	times int
+}
+
+// mostRepeated is the number of equal errors of usage after which a loop ends: those of the next words are the same.
+const mostRepeated = 3
+
+// by counts err, and reports whether the loop ends.
+func (r *repeated) by(err error) bool {
+	var usage *UsageError
+	switch {
+	case !errors.As(err, &usage):
+		*r = repeated{}
+	case usage.Text != r.text:
+		*r = repeated{usage.Text, 1}
+	default:
+		r.times++
+	}
+	return r.times == mostRepeated
 }
 
 // mostItemBytes is the maximum length of the answers that a loop takes words from.

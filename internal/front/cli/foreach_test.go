@@ -3,14 +3,17 @@ package cli
 import (
 	"bytes"
 	"context"
+	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/sosgo/sosgo/internal/base/outfile"
 	"github.com/sosgo/sosgo/internal/front/report"
 )
 
@@ -80,9 +83,28 @@ func TestForeach(t *testing.T) {
 		assert.Contains(t, stderr, want, line)
 	}
 	assert.NoFileExists(t, "out")
+	for word, want := range map[string]string{"notindump": "1", "corrupt": "1", "unsupported": "1"} {
+		code, stdout, stderr := runSession(t, false, nil, "-c", ".foreach (o {fail "+word+"}) {say o} | count")
+		assert.Equal(t, want, strings.TrimSpace(stdout), stderr)
+		assert.GreaterOrEqual(t, code, ExitNotInDump, word)
+		assert.LessOrEqual(t, code, ExitUnsupported, word)
+		assert.NotEmpty(t, stderr, word)
+	}
+	for line, want := range map[string]string{
+		".foreach (o {say '-n=5'}) {say a ${o}}":  "a\n-n=5\n",
+		".foreach (o {say x}) {say a -${o}=1}":    "a\n-x=1\n",
+		".foreach (o {fail usage}) {say o}":       "",
+		".foreach (o {say 7}) {obj -n=${o} 1000}": "obj 0000000000001000 nofields=false mt=0/false min=0 n=7 type=\"\" gen=\"\"\n",
+	} {
+		_, stdout, stderr := runSession(t, false, nil, "-c", line)
+		assert.Equal(t, want, stdout, "%s: %s", line, stderr)
+	}
+	code, _, stderr := runSession(t, false, nil, "-c", "lines 2000 | foreach fail usage usage")
+	assert.Equal(t, ExitUsage, code)
+	assert.Less(t, strings.Count(stderr, "\n"), 10, "a wrong body fails for all words alike")
 	_, stdout, _ := runSession(t, false, nil, ".foreach", "(o", "{say", "a", "b})", "{say", "o}")
 	assert.Equal(t, "a\nb\n", stdout, "as arguments")
-	code, _, stderr := runSession(t, false, nil, "-c", "lines 200000 | foreach say | count")
+	code, _, stderr = runSession(t, false, nil, "-c", "lines 200000 | foreach say | count")
 	assert.Equal(t, ExitUsage, code)
 	assert.Contains(t, stderr, "there are more than 100000 words")
 	_, stdout, _ = runSession(t, false, nil, "-json", "-c", "say a b | foreach say")
@@ -116,6 +138,38 @@ func TestSessionLog(t *testing.T) {
 	}
 	again, _ := os.ReadFile(file)
 	assert.Equal(t, longer, again)
+}
+
+// TestHelpOfPrompt: what the prompt has beside commands leads to the text about it.
+func TestHelpOfPrompt(t *testing.T) {
+	for _, line := range []string{"help foreach", "help .foreach", "help prompt", "help |", "help '|'", "help grep"} {
+		code, stdout, stderr := runSession(t, false, nil, "-c", line)
+		assert.Zero(t, code, "%s: %s", line, stderr)
+		assert.Contains(t, stdout, "CMD | foreach CMD", line)
+	}
+	code, _, _ := runSession(t, false, nil, "-c", "help nosuch")
+	assert.Equal(t, ExitUsage, code)
+}
+
+// TestLogInChunks: output that comes in chunks is whole in the log.
+func TestLogInChunks(t *testing.T) {
+	const text, plain = "a\x1b[1;31méz\x1b[0m€😀\n", "aéz€😀\n"
+	for size := 1; size <= len(text); size++ {
+		file := filepath.Join(t.TempDir(), "log.txt")
+		f, err := outfile.Create(file, outfile.Options{})
+		require.NoError(t, err)
+		b := tailBuffer{w: io.Discard, log: &sessionLog{file: f}}
+		for chunk := range slices.Chunk([]byte(text+"\xe2\x82"), size) {
+			n, err := b.Write(chunk)
+			require.NoError(t, err)
+			require.Len(t, chunk, n)
+		}
+		b.flushLog()
+		require.NoError(t, f.Commit())
+		log, err := os.ReadFile(file)
+		require.NoError(t, err)
+		assert.Equal(t, plain+"\ufffd", string(log), "%d bytes at a time", size)
+	}
 }
 
 // TestCompletionPlaces checks completion behind prefixes and operators.

@@ -138,7 +138,7 @@ var notThere = map[string]string{
 const (
 	live       = "it needs a live process"
 	changes    = "it changes the process"
-	forEach    = ".foreach (NAME {COMMAND}) {COMMAND NAME} runs a command for each word of an answer, and COMMAND | foreach COMMAND for each line"
+	forEach    = ".foreach (NAME {COMMAND}) {COMMAND NAME} runs a command for each word of an answer, and so does COMMAND | foreach COMMAND"
 	asScript   = "sosgo reads commands from standard input: sosgo DUMP < FILE"
 	takesDump  = "sosgo collect -p PID takes a dump of a running .NET process"
 	asQuery    = "query asks with conditions on fields: query \"from objects of TYPE | where FIELD > 1 | select this\""

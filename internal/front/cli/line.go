@@ -30,6 +30,9 @@ func parseLine(text string) (line, error) {
 	if err != nil {
 		return l, err
 	}
+	if len(words) == 2 && strings.EqualFold(words[0].text, "help") && words[1].text == "|" {
+		words[1].literal = true // a question about filters
+	}
 	cur, piped := []word(nil), false
 	store := func() error {
 		switch {

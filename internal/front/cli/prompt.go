@@ -22,6 +22,9 @@ const (
 	scriptLine = 1 << 20
 )
 
+// promptName is the command that opens the prompt.
+const promptName = "analyze"
+
 // promptHelp explains the prompt's additions to the commands.
 const promptHelp = `
 The dump is opened once; then each line is a command, as after "sosgo".
@@ -52,7 +55,7 @@ that failed. Lines that start with # are comments. -c lines run first.`
 
 func (a *app) promptCommand() Command {
 	return declares[DumpFile](Command{
-		Name: "analyze", Group: GroupShell, Summary: "open a dump at the interactive prompt", Help: promptHelp,
+		Name: promptName, Group: GroupShell, Summary: "open a dump at the interactive prompt", Help: promptHelp,
 		DumpArg: true, session: a.runPrompt,
 		Examples: []Example{
 			{"analyze core.4711", "explore a core interactively"},
