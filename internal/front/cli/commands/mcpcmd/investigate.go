@@ -157,13 +157,26 @@ func (a *asker) investigate(ctx context.Context, ask mcpserver.Ask, given map[st
 		}
 		last = i
 	}
-	for _, drop := range []func(){func() { last.More, last.Others = last.More+len(last.Others), nil }, func() { last.Types = nil }, func() { last.Waits = nil }} {
-		drop()
+	for _, part := range parts {
+		part.drop(last)
+		last.Unknown = strings.TrimPrefix(last.Unknown+"; left out for their size: "+part.name, "; ")
 		if out = made(toolInvestigate, last, triage); isSmall(out) {
 			break
 		}
 	}
 	return out, nil
+}
+
+// parts are left out of an investigation, the least important first, if it fits into no room.
+var parts = []struct {
+	name string
+	drop func(*investigation)
+}{
+	{"other findings", func(i *investigation) { i.More, i.Others = i.More+len(i.Others), nil }},
+	{"types", func(i *investigation) { i.Types = nil }},
+	{"waits", func(i *investigation) { i.Waits = nil }},
+	{"requests", func(i *investigation) { i.Requests = nil }},
+	{"holders", func(i *investigation) { i.Holders = nil }},
 }
 
 func isSmall(c *mcpserver.Composed) bool {
