@@ -115,7 +115,7 @@ func (r *Runtime) FieldName(f *FieldDesc) (string, error) {
 func (r *Runtime) Fields(mt *MethodTable) ([]FieldDesc, error) {
 	fields, err := r.readFields(mt)
 	if err != nil {
-		return fields, fmt.Errorf("fields of %016x: %w", uint64(mt.Addr), target.ClaimsOf(r.tgt).ExplainWritten(err))
+		return fields, fmt.Errorf("fields of %016x: %w", uint64(mt.Addr), r.ownMemory(err))
 	}
 	return fields, nil
 }

@@ -262,7 +262,7 @@ func (r *Runtime) methodTableMembers(a target.Addr) (mt *MethodTable, loader tar
 	o := &r.off.MethodTable
 	b, err := target.Bytes(r.mem, a, o.span)
 	if err != nil {
-		return nil, 0, fmt.Errorf("MethodTable %#x: %w", uint64(a), target.ClaimsOf(r.tgt).ExplainWritten(err))
+		return nil, 0, fmt.Errorf("MethodTable %#x: %w", uint64(a), r.ownMemory(err))
 	}
 	le := binary.LittleEndian
 	mt = &MethodTable{
@@ -310,7 +310,7 @@ func (r clr) checkMethodTable(mt *MethodTable) error {
 	if mt.Canonical != mt.Addr {
 		class, err := target.Uint64(r.mem, mt.Canonical+target.Addr(r.off.MethodTable.EEClass))
 		if err != nil {
-			return fmt.Errorf("MethodTable %#x: canonical MethodTable: %w", uint64(mt.Addr), err)
+			return fmt.Errorf("MethodTable %#x: canonical MethodTable: %w", uint64(mt.Addr), r.ownMemory(err))
 		}
 		if class&r.consts.canonTag != 0 {
 			return notMethodTable(mt.Addr)
@@ -322,13 +322,16 @@ func (r clr) checkMethodTable(mt *MethodTable) error {
 	}
 	back, err := r.ptr(mt.EEClass, r.off.EEClass.MethodTable, "EEClass.MethodTable")
 	if err != nil {
-		return fmt.Errorf("MethodTable %#x: EEClass: %w", uint64(mt.Addr), err)
+		return fmt.Errorf("MethodTable %#x: EEClass: %w", uint64(mt.Addr), r.ownMemory(err))
 	}
 	if back != mt.Canonical && !r.sharesContinuationClass(mt, back) {
 		return notMethodTable(mt.Addr)
 	}
 	return nil
 }
+
+// ownMemory returns why memory of the runtime's own structures can't be read: the runtime writes to it.
+func (r *Runtime) ownMemory(err error) error { return target.ClaimsOf(r.tgt).ExplainWritten(err) }
 
 func notMethodTable(a target.Addr) error {
 	return target.Corruptf("%016x is not a MethodTable", uint64(a))

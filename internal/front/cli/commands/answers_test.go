@@ -29,6 +29,7 @@ var elsewhere = map[string]string{
 	"collect":      "internal/live/collect.Dump: it asks a process for its dump",
 	"dumpsig":      "dac.Runtime.DescribeSignature",
 	"dumpsigelem":  "dac.Runtime.DescribeTypeSignature",
+	"registers":    "target.Thread.Registers, in the groups of target.ABI",
 	"threadstate":  "dac.ThreadState.Words: it needs no dump",
 }
 

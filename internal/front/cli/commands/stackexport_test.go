@@ -109,7 +109,7 @@ func TestStacksExport(t *testing.T) {
 		require.Zero(t, code, stderr)
 		var scope struct{ Profiles []struct{ Samples [][]int } }
 		require.NoError(t, json.Unmarshal([]byte(text), &scope))
-		require.Len(t, scope.Profiles, len(all.Result.Stacks)+1)
+		require.Len(t, scope.Profiles, stacks+1, "all threads, and each with frames")
 		calls = 0
 		for _, s := range scope.Profiles[0].Samples {
 			calls += len(s)
