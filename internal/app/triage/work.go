@@ -104,8 +104,8 @@ func httpClients(_ context.Context, q *Answers) (view, error) {
 			v.found = append(v.found, *f)
 		}
 		// The time is fresh if a request is served, because the server notes the time on its connection.
-		if len(p.Waiting) == 0 || list.Fresh && len(q.served()) > 0 && moves(p) || p.Disposed || p.Max.Err != nil || p.Count.Err != nil || p.Count.Value < p.Max.Value || p.Idle.Err != nil || p.Idle.Value > 0 {
-			continue // a connection is free or being opened
+		if len(p.Waiting) == 0 || p.Disposed || !full(p) || list.Fresh && len(q.served()) > 0 && moves(p) {
+			continue
 		}
 		x := answer.Conclude(answer.FindingExhausted, words.RequestsWait.Of(words.N(len(p.Waiting)), words.Server(p.Host, p.Port), words.N(p.Count.Value), words.N(p.Max.Value)),
 			answer.StrengthProved, words.QueueOfPool.Of(words.ShortObject(p.Address)))
@@ -123,6 +123,11 @@ func httpClients(_ context.Context, q *Answers) (view, error) {
 		v.found = append(v.found, f)
 	}
 	return v, nil
+}
+
+// full reports whether a pool has as many connections as it may have, and none is free.
+func full(p *answer.HTTPPool) bool {
+	return p.Max.Err == nil && p.Count.Err == nil && p.Count.Value >= p.Max.Value && p.Idle.Err == nil && p.Idle.Value == 0
 }
 
 // moves reports whether all requests that have or wait for a connection came a moment ago: a pool with a limit has a queue under load. Nobody waits
