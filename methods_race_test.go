@@ -40,7 +40,7 @@ type call func(d *sosgo.Dump, v *sosgo.View, where string) any
 var dumpCalls = map[string]call{
 	"Default":     func(d *sosgo.Dump, _ *sosgo.View, _ string) any { return d.Default() != nil },
 	"Environment": func(d *sosgo.Dump, _ *sosgo.View, _ string) any { l, err := d.Environment(); return said(len(l), err) },
-	"ModuleAt":    func(d *sosgo.Dump, _ *sosgo.View, _ string) any { return d.ModuleAt(anAddress(d)) },
+	"ModuleAt":    func(d *sosgo.Dump, _ *sosgo.View, _ string) any { return d.ModuleAt(anAddress(d)).Path },
 	"ModuleFile": func(d *sosgo.Dump, _ *sosgo.View, _ string) any {
 		m, err := d.ModuleFile(&d.Target().Modules()[0])
 		return said(m.Path, err)
