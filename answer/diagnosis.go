@@ -261,6 +261,7 @@ type Runtime struct {
 	Chosen     bool        `json:"chosen" doc:"the runtime that commands look at"`
 	Flavor     string      `json:"flavor" doc:"\".NET Core\" or \"NativeAOT\""`
 	Version    string      `json:"version,omitempty" doc:"version of the release, or of the file if the release is unknown"`
+	File       string      `json:"fileVersion,omitempty" doc:"version of the file, or another source of the version"`
 	Text       string      `json:"versionText,omitempty" doc:"the version that the runtime gives itself"`
 	Address    target.Addr `json:"address" doc:"base of its image"`
 	Size       uint64      `json:"size" doc:"bytes of its image"`

@@ -16,7 +16,7 @@ import (
 // Describe describes a runtime without opening it. The caller sets Chosen.
 func (inst *Instance) Describe() answer.Runtime {
 	r := answer.Runtime{
-		Index: inst.Index, Flavor: inst.Flavor.String(), Version: inst.Release(), Text: inst.VersionText(),
+		Index: inst.Index, Flavor: inst.Flavor.String(), Version: inst.Release(), File: inst.Version(), Text: inst.VersionText(),
 		Address: inst.Module.Base, Size: inst.Module.Size, Path: inst.Module.Path, SingleFile: inst.SingleFile,
 		Exports: exports(inst.Image, inst.Module.Base),
 	}

@@ -10,7 +10,10 @@ import (
 // does not check that a is an object.
 func (r *Runtime) ObjectMethodTable(a target.Addr) (target.Addr, error) {
 	v, err := target.Uint64(r.mem, a)
-	return target.Addr(v &^ r.consts.objectMask), err
+	if err != nil {
+		return 0, r.ownMemory(err)
+	}
+	return target.Addr(v &^ r.consts.objectMask), nil
 }
 
 // ObjectLength reads the number of components of the string or array at a.

@@ -22,6 +22,7 @@ const (
 	overlayProbes    = 64       // number of stored pages that Add compares
 	overlayPages     = 16 << 10 // the same of a managed image
 	overlayTolerance = 4        // equal pages that are required for each different one
+	overlayFew       = 2        // pages of code, or of a native image, that show a difference: one may be the one that the process changed
 )
 
 // An Overlay is a dump's memory completed by module files. The dump has priority. A missing byte is
@@ -227,7 +228,7 @@ func mergeParts(parts []part) []part {
 }
 
 // compare compares stored pages with the file. Nobody changes the metadata and IL of a managed image,
-// so none of its pages may differ. A few pages of code may, because the process can have made them
+// so none of its pages may differ, and no headers. A few pages of code may, because the process can have made them
 // writable: tools patch precompiled methods, and libcoreclr.so of .NET 10 changes a page of .rodata.
 func (o *Overlay) compare(parts []part) error {
 	if len(parts) == 0 {
@@ -257,7 +258,7 @@ func (o *Overlay) compare(parts []part) error {
 				same++
 			default:
 				rva := uint64(a - p.file.base)
-				if managed && !slices.ContainsFunc(code, func(d Directory) bool { return rva-uint64(d.RVA) < d.Size }) {
+				if rva < pageSize || managed && !slices.ContainsFunc(code, func(d Directory) bool { return rva-uint64(d.RVA) < d.Size }) {
 					different++
 				} else {
 					patched++
@@ -271,7 +272,7 @@ func (o *Overlay) compare(parts []part) error {
 			a, ok = target.NextStored(o.dump, a+target.Addr(rest))
 		}
 	}
-	if different > 0 || patched > same/overlayTolerance {
+	if different > 0 || patched > same/overlayTolerance && patched+same >= overlayFew {
 		different += patched
 		return target.Corruptf("the dump holds other bytes than the file on %d of %d pages, the first at %v (%#x in the file): not the file that was loaded, or changed in memory",
 			different, same+different, first, o.fileOffset(first, parts))

@@ -34,7 +34,11 @@ func runtime(p *report.Page, r *answer.Runtime) {
 	if r.SingleFile {
 		flavor, label = flavor+" (single-file)", "Single-file runtime"
 	}
-	p.Printf("#%d %s runtime %s at %016x size %08x index %s\n", r.Index, flavor, orNone(report.Escape(r.Version)), uint64(r.Address), r.Size, r.Identity)
+	version := r.Version
+	if p.SOS {
+		version = r.File
+	}
+	p.Printf("#%d %s runtime %s at %016x size %08x index %s\n", r.Index, flavor, orNone(report.Escape(version)), uint64(r.Address), r.Size, r.Identity)
 	p.Printf("    %s module path: %s\n", label, report.Escape(r.Path))
 	exports(p, r.Exports)
 }
