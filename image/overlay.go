@@ -22,7 +22,7 @@ const (
 	overlayProbes    = 64       // number of stored pages that Add compares
 	overlayPages     = 16 << 10 // the same of a managed image
 	overlayTolerance = 4        // equal pages that are required for each different one
-	overlayFew       = 2        // pages of code, or of a native image, that show a difference: one may be the one that the process changed
+	overlayFew       = 2        // compared pages of code, or of a native image, below which a difference is no proof
 )
 
 // An Overlay is a dump's memory completed by module files. The dump has priority. A missing byte is
@@ -227,9 +227,9 @@ func mergeParts(parts []part) []part {
 	return out
 }
 
-// compare compares stored pages with the file. Nobody changes the metadata and IL of a managed image,
-// so none of its pages may differ, and no headers. A few pages of code may, because the process can have made them
-// writable: tools patch precompiled methods, and libcoreclr.so of .NET 10 changes a page of .rodata.
+// compare compares stored pages with the file. Headers, metadata and IL must be equal. A few pages of code and of native
+// images may differ, because the process can have made them writable: tools patch precompiled methods, and libcoreclr.so
+// of .NET 10 changes a page of .rodata.
 func (o *Overlay) compare(parts []part) error {
 	if len(parts) == 0 {
 		return nil

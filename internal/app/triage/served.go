@@ -218,7 +218,7 @@ func (q *Answers) victims(list []answer.Finding) []answer.Finding {
 		}
 		threads, methods, boxes := waitingThreads(f), map[string]bool{}, using
 		if f.Kind == answer.FindingExhausted {
-			boxes = opening // who has a connection does not wait for one
+			boxes = opening // code that uses a connection does not wait for one
 		}
 		for _, s := range f.Clauses[0].Sites {
 			if s.Thread == 0 && waitFor[s.Method.S] {

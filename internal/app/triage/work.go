@@ -130,8 +130,8 @@ func full(p *answer.HTTPPool) bool {
 	return p.Max.Err == nil && p.Count.Err == nil && p.Count.Value >= p.Max.Value && p.Idle.Err == nil && p.Idle.Value == 0
 }
 
-// moves reports whether all requests that have or wait for a connection came a moment ago: a pool with a limit has a queue under load. Nobody waits
-// longer than a short time-out lets him, so such a wait says nothing.
+// moves reports whether all requests that have or wait for a connection came a moment ago: a pool with a limit has a queue under load. A request with
+// a short time-out is always young, so its age shows nothing.
 func moves(p *answer.HTTPPool) bool {
 	old := func(w answer.HTTPWait) bool {
 		return w.Age.Err != nil || time.Duration(w.Age.Value)*time.Millisecond >= briefWait ||
