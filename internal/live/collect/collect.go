@@ -277,8 +277,12 @@ func (j *job) clear() error {
 	}
 }
 
-// place checks the runtime's file and puts it where the dump belongs.
+// place checks the runtime's file and puts it where the dump belongs. If the user has stopped the command, there is no
+// dump, also if the runtime was quicker.
 func (j *job) place(ctx context.Context) error {
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
 	f, err := j.view.Open(j.part)
 	if errors.Is(err, fs.ErrNotExist) {
 		return &processes.Refusal{Text: "the runtime reports success, but wrote no file: its createdump was ended", Next: ended}

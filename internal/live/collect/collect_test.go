@@ -287,19 +287,18 @@ func TestUnseenEnd(t *testing.T) {
 }
 
 // TestStopped: what the runtime writes after the user has stopped the command does not stay, also if the runtime has
-// not created its file by then.
+// not created its file by then, and if its answer is there at once.
 func TestStopped(t *testing.T) {
 	for _, wait := range []time.Duration{0, 200 * time.Millisecond} {
-		asked, written := make(chan struct{}), make(chan struct{})
+		written := make(chan struct{})
+		ctx, cancel := context.WithCancel(t.Context())
 		r := &fakeRuntime{write: func(file string) (uint32, string) {
-			close(asked)
-			time.Sleep(wait)
 			defer close(written)
+			cancel()
+			time.Sleep(wait)
 			return writes("dump")(file)
 		}}
 		p, dir := start(t, r), t.TempDir()
-		ctx, cancel := context.WithCancel(t.Context())
-		go func() { <-asked; cancel() }()
 		_, err := Dump(ctx, p, Options{Kind: "heap", Out: filepath.Join(dir, "out.dmp")})
 		require.ErrorIs(t, err, context.Canceled)
 		<-written
