@@ -14,12 +14,14 @@ import { DoctorPage, ModulesPage } from "./pages/process";
 import { Search, SearchPage } from "./pages/search";
 import { ThreadsPage } from "./pages/threads";
 import { AsyncPage, LocksPage, PoolsPage, RequestsPage, WaitsPage } from "./pages/work";
-import { isCut, Link, Section, total, TypeName } from "./parts";
+import { isCut, Link, mostPrinted, Section, total, TypeName } from "./parts";
 import { chooseNames, chooseTheme, go, lastScroll, link, printing, route, startNames, startTheme, subject, theme, useDoc, type Theme } from "./state";
 import { atLeast, csharp, plural, shortType } from "./text";
 
 interface Page {
   id: string; title: string; key: string; show: ComponentType; served?: boolean; files?: boolean;
+  /** Nobody reads it on paper. */
+  unprinted?: boolean;
   /** What is counted beside the title, and why there may be nothing. What is a sum over a list is a least number where the list is cut. */
   counted?: { by: Name; of: (result: never, doc: Doc<unknown>) => number; none: string; list?: string };
 }
@@ -41,15 +43,15 @@ const spaces: Space[] = [
     { id: "locks", title: "Locks", key: "l", show: LocksPage, counted: counted<Locks>("locks", (l, d) => total(d, "locks", l.locks), "no lock was found") },
     { id: "pools", title: "Pools", key: "u", show: PoolsPage }] },
   { id: "memory", title: "Memory", pages: [
-    { id: "heap", title: "Types", key: "h", show: HeapPage, counted: counted<Heap>("types", (h, d) => total(d, "statistics", h.statistics), "no object was found") },
+    { id: "heap", title: "Types", key: "h", show: HeapPage, counted: counted<Heap>("types", (h, d) => total(d, "statistics", h.statistics) - (h.statistics?.some((s) => s.type === "Free") ? 1 : 0), "no object was found") },
     { id: "suspects", title: "Holders", key: "s", show: SuspectsPage }, { id: "dominators", title: "Dominators", key: "d", show: DominatorsPage },
     { id: "memory", title: "Process", key: "e", show: MemoryPage }, { id: "generations", title: "Generations", key: "v", show: GenerationsPage },
     { id: "strings", title: "Strings", key: "g", show: StringsPage }, { id: "waste", title: "Waste", key: "w", show: WastePage },
     { id: "object", title: "Object", key: "b", show: ObjectPage }] },
   { id: "dump", title: "Dump", pages: [
     { id: "doctor", title: "Contents", key: "c", show: DoctorPage },
-    { id: "modules", title: "Modules", key: "m", show: ModulesPage, counted: counted<Modules>("modules", (m, d) => total(d, "modules", m.modules), "no module was found") },
-    { id: "facts", title: "Process & runtime", key: "p", show: FactsPage },
+    { id: "modules", title: "Modules", key: "m", show: ModulesPage, unprinted: true, counted: counted<Modules>("modules", (m, d) => total(d, "modules", m.modules), "no module was found") },
+    { id: "facts", title: "Process & runtime", key: "p", show: FactsPage, unprinted: true },
     { id: "diff", title: "Diff", key: "f", show: DiffPage, served: true, files: true }] },
   { id: "explore", title: "Explore", pages: [
     { id: "console", title: "Query", key: "q", show: ConsolePage, served: true }, { id: "terminal", title: "Terminal", key: "x", show: TerminalPage, served: true },
@@ -77,7 +79,9 @@ function Unknown(): JSX.Element {
 
 /** All pages, one below the other. */
 function Everything(): JSX.Element {
-  return <>{shown.filter((p) => !onRequest.includes(p.id)).map((p) => <div class="whole" data-whole={p.id}><h1>{p.title}</h1><Guarded show={p.show} /></div>)}</>;
+  const all = shown.filter((p) => !onRequest.includes(p.id)), left = printing.value ? all.filter((p) => p.unprinted) : [];
+  return <>{all.filter((p) => !left.includes(p)).map((p) => <div class="whole" data-whole={p.id}><h1>{p.title}</h1><Guarded show={p.show} /></div>)}
+    {left.length > 0 && <p class="dim small whole">Not on paper, but in the report: {left.map((p) => p.title).join(", ")}; the largest strings, what objects of a type retain, the map of the heap, and all but the first {mostPrinted} rows of a table.</p>}</>;
 }
 
 const unknown: Page = { id: "404", title: "No such page", key: "", show: Unknown };

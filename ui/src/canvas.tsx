@@ -2,7 +2,7 @@
 import type { ComponentChildren, JSX, RefObject } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { treemap, type Node, type Rect } from "./chart";
-import { colour, go, isDark, shade, theme, useParam } from "./state";
+import { colour, go, isDark, printing, shade, theme, useParam } from "./state";
 import { fitted, hue } from "./text";
 
 const head = 20;
@@ -47,6 +47,22 @@ export function label(g: CanvasRenderingContext2D, name: string, x: number, y: n
   if (s) g.fillText(s, x, y);
 }
 
+/** Writes names along a narrow column, upwards from its foot, or downwards from its head. */
+export function along(g: CanvasRenderingContext2D, names: string, x: number, y: number, room: number, up: boolean): void {
+  const width = (t: string): number => g.measureText(t).width;
+  let s = names;
+  if (width(s) > room) {
+    let n = s.length;
+    while (n > 2 && width(s.slice(0, n) + "…") > room) n--;
+    s = n > 2 ? s.slice(0, n) + "…" : "";
+  }
+  g.save();
+  g.translate(x, y);
+  g.rotate(up ? -Math.PI / 2 : Math.PI / 2);
+  g.fillText(s, 0, 0);
+  g.restore();
+}
+
 /** What stands at the pointer, or beside the node that the keyboard is at. */
 export function Tip({ x, y, width, children }: { x: number; y: number; width: number; children: ComponentChildren }): JSX.Element {
   const right = x > width / 2;
@@ -76,7 +92,7 @@ export function Treemap({ id, root, label: title, unit }: { id: string; root: No
   }, [root]), [root, path]);
   const top = zoom[zoom.length - 1] ?? root;
   const width = useWidth(canvas);
-  const height = Math.min(520, Math.max(260, width * 0.55));
+  const height = printing.value ? 220 : Math.min(520, Math.max(260, width * 0.55));
   const mode = theme.value + shade.value;
   const rects = useMemo(() => treemap(top, width, height, head, 3), [top, width, height]);
   useLayoutEffect(() => {
@@ -117,7 +133,7 @@ export function Treemap({ id, root, label: title, unit }: { id: string; root: No
   };
   return (
     <figure class="chart">
-      <nav class="crumbs" aria-label="where the chart stands">{zoom.map((n, i) => (i === zoom.length - 1 ? <b>{n.name}</b> : <><button type="button" onClick={() => zoomTo(zoom.slice(0, i + 1))}>{n.name}</button> › </>))}</nav>
+      {zoom.length > 1 && <nav class="crumbs" aria-label="where the chart stands">{zoom.map((n, i) => (i === zoom.length - 1 ? <b>{n.name}</b> : <><button type="button" onClick={() => zoomTo(zoom.slice(0, i + 1))}>{n.name}</button> › </>))}</nav>}
       <div class="canvas"><canvas ref={canvas} tabIndex={0} role="application" aria-label={`${title}. Arrow keys go from node to node, Enter looks closer, Escape goes back, o opens what a node stands for.`}
         onMouseMove={(e) => { const r = find(e); setAt(r && { node: r.node, x: e.offsetX, y: e.offsetY + 16 }); }} onMouseLeave={() => setAt(undefined)} onClick={(e) => closer(find(e))} onKeyDown={move} onBlur={() => setAt(undefined)} />
         {at && <Tip x={at.x} y={at.y} width={width}><Reading node={at.node} whole={root.value} unit={unit} /></Tip>}</div>

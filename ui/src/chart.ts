@@ -1,4 +1,5 @@
 // Layouts of charts: numbers in, rectangles out. What draws them is in canvas.tsx.
+import { shortType } from "./text";
 
 export interface Node { name: string; value: number; children?: Node[]; group?: string; label?: string; note?: string;
   /** An object or a place of the page, which the node stands for. */
@@ -250,7 +251,7 @@ export function byNamespace(types: { name: string; assembly?: string; size: numb
     const space = dot > 0 ? t.name.slice(0, dot) : "(no namespace)";
     const assembly = t.assembly ?? "(assembly not known)";
     const a = inside(root, assembly, assembly), s = inside(a, assembly + "\n" + space, space);
-    (s.children ??= []).push({ name: t.name, value: t.size, group: space, label: t.name.slice(dot + 1), note: `${t.count} objects`, ...(t.address ? { address: t.address } : {}) });
+    (s.children ??= []).push({ name: t.name, value: t.size, group: space, label: shortType(t.name), note: `${t.count} objects`, ...(t.address ? { address: t.address } : {}) });
     for (const n of [root, a, s]) n.value += t.size;
   }
   return root;

@@ -2,7 +2,7 @@
 import { hasObject, hasThread, isReport } from "./api";
 import type { Finding, OperationWait, Request, ThreadWait } from "./docs";
 import { link } from "./state";
-import { shortType } from "./text";
+import { count, shortType } from "./text";
 
 /** The part of the page that a finding belongs to. */
 export type Area = "crash" | "hang" | "memory";
@@ -37,7 +37,7 @@ export interface Deed { text: string; href: string; object?: string; thread?: st
 
 const places: Record<string, [page: string, text: string]> = {
   crashinfo: ["crash", "The crash and its stack"], waits: ["waits", "Who waits for whom"], locks: ["locks", "The locks"], threadpool: ["pools", "The thread pool"], sqlpools: ["pools", "The connections"],
-  httpclients: ["pools", "The connections"], redis: ["pools", "The connections"], dumpasync: ["async", "Async code"], tasks: ["async", "The tasks"], leaks: ["suspects", "What holds the memory"], dumpheap: ["heap", "The types"],
+  httpclients: ["pools", "The connections"], redis: ["pools", "The connections"], dumpasync: ["async", "Async code"], tasks: ["async", "The tasks"], leaks: ["suspects", "The largest holders"], dumpheap: ["heap", "The types"],
   memory: ["memory", "Memory of the process"], contexts: ["facts", "Load contexts"], host: ["facts", "The host"], requests: ["requests", "The requests"], clrthreads: ["threads", "The threads"], verifyheap: ["heap", "The heap"],
 };
 
@@ -47,7 +47,7 @@ export function deed(line: string, type?: string | null): Deed {
   const address = args.find((a) => /^(0x)?[0-9a-f]{5,16}$/.test(a));
   const object = address && "0x" + address.replace(/^0x/, "").replace(/^0+/, "");
   if (object && ["dumpobj", "gcroot", "retained", "pe", "dumpasync", "dominators", "items", "do"].includes(command)) {
-    return { text: command === "pe" ? "The exception" : command === "dumpasync" ? "One of their stacks" : command === "gcroot" ? "What holds it" : `The ${type ? shortType(type) : "object"}`, href: link("object", object), object };
+    return { text: command === "pe" ? "The exception" : command === "dumpasync" ? "One of their stacks" : command === "gcroot" ? "The way from its root" : `The ${type ? shortType(type) : "object"}`, href: link("object", object), object };
   }
   const [thread] = args;
   if (command === "clrstack" && thread && args.length === 1) return { text: `Stack of thread ${thread}`, href: link("threads", thread), thread };
@@ -62,9 +62,23 @@ export function deeds(f: Finding): Deed[] {
   for (const line of f.next ?? []) {
     const d = deed(line, line.startsWith("dumpobj") ? type : undefined);
     if ((d.object && !hasObject(d.object)) || (d.thread && !hasThread(d.thread)) || (isReport && d.href.startsWith(link("terminal")))) continue;
-    if (!out.has(d.href)) out.set(d.href, d);
+    if (out.has(d.href)) continue;
+    // Two stacks, two places: their words differ, too.
+    if ([...out.values()].some((o) => o.text === d.text)) d.text = d.text.replace(/^(One|The)\b/, "Another");
+    out.set(d.href, d);
   }
+  for (const d of objectsNamed(f)) out.set(d.href, d);
   return [...out.values()].slice(0, 3);
+}
+
+/** What a large holder keeps: the objects of a type, where the sentence counts them. */
+function objectsNamed(f: Finding): Deed[] {
+  if (areaOf(f.kind) !== "memory") return [];
+  const args = f.args ?? [];
+  return args.filter((a) => a.type === "type" && a.value).flatMap((a) => {
+    const n = Number(/(?:^|\s)(\d+) $/.exec(f.text.slice(0, a.start))?.[1] ?? 1);
+    return n > 1 ? [{ text: `The ${count(n)} ${shortType(a.value!)} objects`, href: link("heap", a.value!) }] : [];
+  }).slice(0, 1);
 }
 
 /** Code that a finding concerns: how many wait there, what they serve, and where. */
@@ -87,7 +101,7 @@ export function objectsOf(args: { address?: string }[] | null | undefined, comma
 export function concerned(f: Finding, operations: OperationWait[], threads: ThreadWait[], requests: Request[]): Concerned[] {
   const objects = objectsOf(f.args, f.next);
   const mine = new Set((f.args ?? []).flatMap((a) => (a.type === "thread" && a.thread !== undefined ? [a.thread] : [])));
-  const out: Concerned[] = operations.filter((o) => o.object && objects.has(o.object)).map((o) => ({ count: o.count, request: o.request, method: o.method, file: o.file, line: o.line, object: o.first?.[0] }));
+  const out: Concerned[] = operations.filter((o) => (o.object && objects.has(o.object)) || o.first?.some((a) => a && objects.has(a))).map((o) => ({ count: o.count, request: o.request, method: o.method, file: o.file, line: o.line, object: o.first?.[0] }));
   for (const t of threads) {
     if (t.thread.index === undefined || !mine.has(t.thread.index) && !(t.object && objects.has(t.object))) continue;
     const served = requests.find((r) => r.threads?.some((x) => x.index === t.thread.index));

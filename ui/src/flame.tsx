@@ -1,7 +1,7 @@
 // Flame graphs: what is below a node is a part of it.
 import type { JSX } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import { fill, follow, label as write, paper, Reading, Tip, useWidth } from "./canvas";
+import { along, fill, follow, label as write, paper, Reading, Tip, useWidth } from "./canvas";
 import { icicle, matches, own, type Node, type Rect } from "./chart";
 import { colour, isDark, shade, theme, useParam } from "./state";
 import { plural } from "./text";
@@ -9,6 +9,8 @@ import { plural } from "./text";
 const row = 20, mapHeight = 44;
 /** Rows that are drawn at most; a zoom into deeper ones begins a little above them. */
 const rows = 120, above = 6;
+/** Columns of these widths have their words behind the last frame, where so much room is made for them. */
+const thinnest = 11, wide = 44, foot = 130;
 
 /** The part of the chart that is seen: from a to b of its width, and the row that it is about. */
 interface Seen { a: number; b: number; depth: number }
@@ -57,8 +59,19 @@ export function Flame({ id, root, label, unit, up = false, choose, whole = root.
       deepest = Math.max(deepest, r.depth - first);
       list.push({ r, x: left, y: r.depth - first, w: right - left });
     }
-    for (const s of list) s.y = (up ? deepest - s.y : s.y) * row;
-    return { list, height: (deepest + 1) * row };
+    // A column too narrow for words has them behind its last frame: what it does, and in what.
+    const parents = new Set(list.map((s) => s.r.parent));
+    const narrow = list.filter((s) => s.w >= thinnest && s.w <= wide && !parents.has(s.r)).map((s) => {
+      const names: string[] = [];
+      for (let r: Rect | undefined = s.r; r && r.w * scale <= wide; r = r.parent) {
+        const name = r.node.label ?? r.node.name;
+        if (names[names.length - 1] !== name) names.push(name);
+      }
+      return { s, names: names.join(" ‹ ") };
+    });
+    const bottom = narrow.some((n) => (deepest - n.s.y) * row < foot) ? foot : 0;
+    for (const s of list) s.y = (up ? deepest - s.y : s.y) * row + (up ? bottom : 0);
+    return { list, narrow, height: (deepest + 1) * row + bottom };
   }, [rects, width, seen.a, seen.b, first, up]);
   const deepest = useMemo(() => rects.reduce((d, r) => Math.max(d, r.depth), 0), [rects]);
   const mapped = deepest > 2 && rects.length > 24;
@@ -73,7 +86,7 @@ export function Flame({ id, root, label, unit, up = false, choose, whole = root.
       g.fillStyle = hit ? mark : r.depth === 0 ? raised : fill(r.node, dark);
       g.fillRect(x, y, Math.max(0.4, w - 1), row - 1);
       g.globalAlpha = wanted && !hit ? 0.7 : 1;
-      if (w > 24) {
+      if (w > wide) {
         g.fillStyle = hit ? markInk : ink;
         write(g, r.node.label ?? r.node.name, x + 4, y + row / 2, w - 8);
       }
@@ -84,6 +97,9 @@ export function Flame({ id, root, label, unit, up = false, choose, whole = root.
         g.strokeRect(x + 1, y + 1, Math.max(0, w - 3), row - 3);
       }
     }
+    g.globalAlpha = 1;
+    g.fillStyle = colour("--ink");
+    for (const { s, names } of shown.narrow) along(g, names, s.x + s.w / 2, up ? s.y - 5 : s.y + row + 4, up ? s.y - 8 : shown.height - s.y - row - 8, up);
   }, [shown, at?.rect, mode, found]);
 
   useLayoutEffect(() => {

@@ -5,7 +5,7 @@ import { hasObject, hasThread, isReport, progress } from "./api";
 import type { Doc, Progress, Question } from "./api";
 import type { Address, PathObject as ObjectRef, GCRoot as Root, RootPath, Verdict } from "./docs";
 import { link, printing, retry, stop, useParam } from "./state";
-import { bytes, count, csharp, linked, percent, shortMethod, typeParts } from "./text";
+import { bytes, capital, count, csharp, linked, percent, shortMethod, typeParts, withoutModule } from "./text";
 import type { Said as Sentence } from "./text";
 
 /** An address, which leads to the page of what is there. */
@@ -25,8 +25,8 @@ export function Text({ s }: { s: string | null | undefined }): JSX.Element | nul
   return /^0x[0-9a-f]{5,16}$/.test(s) ? <Addr a={s} /> : <Breakable s={s} />;
 }
 
-/** A sentence of an answer: the objects and threads among its arguments are links. With short, names stand without their namespaces; with plain, there are no links. */
-export const Said = ({ s, short = false, plain = false }: { s: Sentence; short?: boolean; plain?: boolean }): JSX.Element => <>{linked(s, short).map((p) => {
+/** A sentence of an answer: the objects and threads among its arguments are links. With short, names stand without their namespaces; with plain, there are no links; with begins, the first letter is a capital. */
+export const Said = ({ s, short = false, plain = false, begins = false }: { s: Sentence; short?: boolean; plain?: boolean; begins?: boolean }): JSX.Element => <>{(begins ? capital(s, linked(s, short)) : linked(s, short)).map((p) => {
   const words = short ? p.text : <Breakable s={p.text} />;
   const text = p.title ? <span title={p.title}>{words}{p.address && short ? <span class="hidden">{p.title}</span> : null}</span> : words;
   return plain ? text : p.address ? <Link page="object" arg={p.address} class="addr">{text}</Link> : p.thread ? <Link page="threads" arg={p.thread}>{text}</Link> : text;
@@ -44,7 +44,7 @@ export const osThread = (id: number): string => "0x" + id.toString(16);
 export function ThreadLink({ t }: { t: { index?: number; osId?: number; managedId?: number; name?: string } | undefined }): JSX.Element | null {
   if (!t) return null;
   const words = t.index ?? (t.osId ? osThread(t.osId) : t.managedId !== undefined ? `managed ${t.managedId}` : "?");
-  const text = <><span class="id">thread {words}</span>{t.name ? ` “${t.name}”` : ""}</>;
+  const text = <><span class="id">thread {words}</span>{t.name ? ` "${t.name}"` : ""}</>;
   return t.index === undefined && !t.osId ? text : <Link page="threads" arg={String(t.index ?? osThread(t.osId ?? 0))}>{text}</Link>;
 }
 
@@ -88,7 +88,7 @@ export function TypeName({ name: full }: { name: string | null | undefined }): J
 /** A method: namespace and parameters stand back; with brief they are left out. */
 export function Method({ name, brief = false }: { name: string | null | undefined; brief?: boolean }): JSX.Element {
   if (brief) return <span class="type" title={name ?? undefined}><Breakable s={shortMethod(name ?? "")} /></span>;
-  const s = csharp(name ?? "");
+  const s = csharp(withoutModule(name ?? ""));
   const open = s.indexOf("(") < 0 ? s.length : s.indexOf("(");
   const head = s.slice(0, open);
   const n = head.slice(0, head.search(/[<[]/) < 0 ? undefined : head.search(/[<[]/)).lastIndexOf(".", head.lastIndexOf(".") - 1) + 1;
@@ -164,7 +164,7 @@ export function Verdicts({ list }: { list: Verdict[] | null | undefined }): JSX.
     <ul class="verdicts">
       {(list ?? []).map((v) => (
         <li data-text={v.text}>
-          <Said s={v} /> <Strength of={v.strength} />
+          <Said s={v} begins /> <Strength of={v.strength} />
           {v.facts && v.facts.length > 0 && <details><summary>evidence</summary><ul>{v.facts.map((e) => <li><Said s={e} /></li>)}</ul></details>}
         </li>
       ))}
@@ -207,7 +207,7 @@ interface TableProps<R> {
 }
 
 /** Rows of a table on paper. */
-const mostPrinted = 12;
+export const mostPrinted = 12;
 
 /** A table that is sorted by its heads and filtered, and shows so many rows until more are wanted. */
 export function Table<R>({ rows, columns, caption, text, sort, most = 50 }: TableProps<R>): JSX.Element {

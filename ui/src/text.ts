@@ -103,9 +103,12 @@ export function namespaceEnd(name: string): number {
   return head.lastIndexOf(".") + 1;
 }
 
+/** A method without the module that is named in front of it: Validate for Shop.dll!Validate. */
+export const withoutModule = (full: string): string => (asRuntime ? full : full.replace(/^[^!(<]*!/, ""));
+
 /** The method's name without its parameters and namespace. */
 export function shortMethod(full: string): string {
-  const name = csharp(full.replace(/^[^!(<]*!/, ""));
+  const name = csharp(withoutModule(full));
   const open = name.indexOf("(");
   const head = open < 0 ? name : name.slice(0, open);
   const angle = head.search(/[<[]/);
@@ -189,7 +192,17 @@ function brief(type: string, text: string): string {
 function plainly(type: string, text: string, address: string | undefined): string {
   if (type === "object" && address) return address;
   if (type === "count" && /^\d+$/.test(text)) return count(Number(text));
-  return type === "type" || type === "method" || type === "field" ? csharp(text) : text;
+  return type === "method" ? csharp(withoutModule(text)) : type === "type" || type === "field" ? csharp(text) : text;
+}
+
+/** What stands before a name, with the article that the name as it is written now has: a System.Object is an object. */
+const fitting = (before: string, text: string, own: string): string => (text === own ? before : before.replace(/\ban? $/, /^[aeioAEIO]/.test(text) ? "an " : "a "));
+
+/** A sentence begins with a capital letter, unless it begins with a name of the process. */
+export function capital(s: Said, pieces: Piece[]): Piece[] {
+  const [first, ...rest] = pieces;
+  if (!first || s.args?.some((a) => a.start === 0 && a.type !== "count")) return pieces;
+  return [{ ...first, text: first.text.slice(0, 1).toUpperCase() + first.text.slice(1) }, ...rest];
 }
 
 /** Splits a sentence at its arguments: objects and threads have pages, and names are written as people write them. With short, names and texts are cut, too. */
@@ -203,7 +216,7 @@ export function linked(s: Said, short = false): Piece[] {
     if (a.start < end || a.end > s.text.length || a.start >= a.end) continue;
     const to = a.type === "thread" ? (thread === undefined ? {} : { thread }) : a.type === "object" && a.address ? { address: a.address } : {};
     if (text === own && !("thread" in to) && !("address" in to)) continue;
-    if (a.start > end) out.push({ text: s.text.slice(end, a.start) });
+    if (a.start > end) out.push({ text: fitting(s.text.slice(end, a.start), text, own) });
     out.push({ text, ...(text === own ? {} : { title: a.address ?? own }), ...to });
     end = a.end;
   }

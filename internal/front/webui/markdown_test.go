@@ -46,8 +46,10 @@ func TestMarkdown(t *testing.T) {
 	}, strings.Repeat("\n```` <script>\n# no head", 300))
 	lines := strings.Split(text, "\n")
 	assert.LessOrEqual(t, len(lines), webui.MaxLines)
-	assert.Contains(t, text, `1. **deadlock** (fatal, proved): finding 0 \<b\>\*x\*\</b\> \[a\](http:&#47;&#47;b) \`+"`c\\` "+`\\u202e \# head www&#46;c.org @&#8203;d \~\~e\~\~ &amp;lt;`)
+	assert.Contains(t, text, `1. **deadlock** (fatal, proved): finding 0 \<b\>\*x\*\</b\> \[a\](http:&#47;&#47;b) \`+"`c\\` "+`\\u202e \#&#8203; head www&#46;c.org @&#8203;d \~\~e\~\~ &amp;lt;`)
 	assert.Contains(t, text, "488 more")
+	tickets := ticketOf(t, map[string]any{"triage": map[string]any{"result": map[string]any{"findings": []any{finding("order #123 of a/b#4, GH-5 and gh-6")}}}, "doctor": map[string]any{"result": map[string]any{}}}, "")
+	assert.Contains(t, tickets, `order \#&#8203;123 of a/b\#&#8203;4, GH-&#8203;5 and gh-&#8203;6`, "numbers are no links to tickets")
 	assert.Contains(t, text, `- process: app \_x\_`)
 	assert.NotContains(t, text, "other", "two commands are asked")
 	inBlock := false

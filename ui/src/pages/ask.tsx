@@ -8,12 +8,12 @@ import { Copy, NeedsServer, Section, Show, Table, Text } from "../parts";
 import { go, link, route, useDoc, useParam } from "../state";
 import { count } from "../text";
 
-const examples = [
-  "from objects | group by type | select count(), sum(size) | order by 2 desc | top 20",
-  "from exceptions | select address, type, _message",
-  "from frames | where method matches /Wait/ | group by method | select count() | order by 1 desc",
-  "from tasks | group by status, method, awaits | select count() | order by 1 desc",
-  "from strings | where length > 1000 | select address, length, text | order by length desc | top 20",
+const examples: [what: string, query: string][] = [
+  ["Types by the bytes of their objects", "from objects | group by type | select count(), sum(size) | order by 2 desc | top 20"],
+  ["Exceptions with their messages", "from exceptions | select address, type, _message"],
+  ["Methods that threads wait in", "from frames | where method matches /Wait/ | group by method | select count() | order by 1 desc"],
+  ["Tasks by state and by what they await", "from tasks | group by status, method, awaits | select count() | order by 1 desc"],
+  ["The longest texts", "from strings | where length > 1000 | select address, length, text | order by length desc | top 20"],
 ];
 
 export function ConsolePage(): JSX.Element {
@@ -32,7 +32,7 @@ export function ConsolePage(): JSX.Element {
           onKeyDown={(e) => { if (e.key === "Enter" && (e.ctrlKey || e.metaKey)) { e.preventDefault(); e.currentTarget.form?.requestSubmit(); } }} />
         <p><button type="submit">Ask</button> <span class="dim">or Ctrl+Enter. <a href={link("terminal", "help query")}>How questions are asked</a></span></p>
       </form>
-      {!asked && <ul class="examples">{examples.map((x) => <li><a href={link("console", x)}><code>{x}</code></a></li>)}</ul>}
+      {!asked && <ul class="examples">{examples.map(([what, x]) => <li>{what}: <a href={link("console", x)}><code>{x}</code></a></li>)}</ul>}
       {q && <Show doc={doc} q={q} what="asking" cuts={false}>{(r) => <>
         <p>{from === 0 && (r.count ?? 0) <= page ? <><b data-fact="rows">{count(r.count ?? (r.rows ?? []).length)}</b> rows</> : <>Rows <b data-fact="rows">{count(from + 1)} to {count(from + (r.rows ?? []).length)}</b></>}
           {(r.count ?? 0) > from + page ? ", and there are more" : ""}. {from > 0 && <button type="button" onClick={() => setFrom(String(Math.max(0, from - page)))}>Previous rows</button>} {(r.count ?? 0) > from + page && <button type="button" onClick={() => setFrom(String(from + page))}>Next rows</button>}</p>

@@ -16,7 +16,7 @@ export function HeapPage(): JSX.Element {
 
 /** Generations, and a map of the heap. */
 export function GenerationsPage(): JSX.Element {
-  return <><GenerationTable /><MapOfHeap /></>;
+  return <><GenerationTable />{printing.value ? null : <MapOfHeap />}</>;
 }
 
 function Types(): JSX.Element {
@@ -112,16 +112,13 @@ function MapOfHeap(): JSX.Element {
     <Section title="Map of the heap">
       <Show doc={doc} q={question("map")} what="drawing the heap" above={types}>{(m) => <>
         <p class="dim">A cell is {bytes(m.cellSize)}. <span class="swatch used" /> objects <span class="swatch free" /> free <span class="swatch unread" /> not readable <span class="swatch empty" /> not used yet</p>
-        <div class="map">{(m.parts ?? []).slice(0, printing.value ? mostOnPaper : undefined).map((p) => (
+        <div class="map">{(m.parts ?? []).map((p) => (
           <div class="part"><span>{p.generation} <Addr a={p.segment} /></span><Cells cells={p.cells ?? []} /><span class="dim">{bytes(p.used)} used, {p.free !== undefined ? `${bytes(p.free)} free, ` : ""}of {bytes(p.committed)}{p.pinned ? `, ${p.pinned} pinned` : ""}</span></div>
         ))}</div>
       </>}</Show>
     </Section>
   );
 }
-
-/** Parts of the map on paper. */
-const mostOnPaper = 12;
 
 const side = 7;
 

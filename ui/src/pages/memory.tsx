@@ -33,13 +33,13 @@ export function DominatorsPage(): JSX.Element {
           : <><h3>The tree, to any depth</h3><ul class="owners" data-fact="owners">{branches(d.tree ?? []).map((b) => <BranchView b={b} live={d.live?.size ?? 0} depth={0} />)}</ul></>}
       </>}</Show>
     </Section>
-    <Section title="What the objects of a type retain together">
+    {!printing.value && <Section title="What the objects of a type retain together">
       <Show doc={retained} q={question("retained")} what="adding up by type" above={doc}>{(d) => (
         <Table rows={(d.rows ?? []).filter((r) => r.count || r.retained)} caption="retained by type" sort={3} text={(r) => r.name} columns={[
           { head: "Type", cell: (r) => <a href={link("heap", r.name ?? "")}><TypeName name={r.name} /></a>, by: (r) => r.name }, { head: "Objects", cell: (r) => count(r.count), by: (r) => r.count, num: true },
           { head: "Own bytes", cell: (r) => bytes(r.size), by: (r) => r.size, num: true },
           { head: "Retained", cell: (r) => <Share part={r.retained} of={d.live?.size}>{bytes(r.retained)}</Share>, by: (r) => r.retained, num: true }]} />)}</Show>
-    </Section>
+    </Section>}
   </>;
 }
 
@@ -119,7 +119,7 @@ export function MemoryPage(): JSX.Element {
       const group = (k.kind ?? "?").replace(/[ ,].*/, ""), size = k.inUse ?? k.size - (k.noAccess ?? 0);
       const g: Node = all.children?.find((c) => c.name === group) ?? { name: group, value: 0, children: [], group };
       if (g.value === 0 && !all.children?.includes(g)) all.children?.push(g);
-      if (size > 0) g.children?.push({ name: kindName(k), value: size, group, note: `${plural(k.ranges, "range")}, ${bytes(k.size)} mapped${k.inUse !== undefined ? `, ${bytes(k.inUse)} in use` : ""}${k.known ? `, known by ${k.known}` : ""}` });
+      if (size > 0) g.children?.push({ name: kindName(k), label: k.detail || (k.kind ?? "?").slice(group.length).replace(/^[ ,]+/, "") || group, value: size, group, note: `${plural(k.ranges, "range")}, ${bytes(k.size)} mapped${k.inUse !== undefined ? `, ${bytes(k.inUse)} in use` : ""}${k.known ? `, known by ${k.known}` : ""}` });
       g.value += size;
       all.value += size;
     }
@@ -151,7 +151,7 @@ const kindName = (k: MemorySum): string => (k.kind ?? "?") + (k.detail ? `: ${k.
 export function SuspectSentence({ s }: { s: Suspect }): JSX.Element {
   const o = s.owner ?? s.point;
   return <>
-    {s.verdict && <span class={`tag ${s.verdict}`}>{s.verdict}</span>} <b>{bytes(s.retained)}</b>{s.share !== undefined ? <> ({percent(s.share)} of live memory)</> : null}: <span class={`clause ${s.strength ?? ""}`}><Said s={s} short /></span> <Addr a={o?.address} /> <Strength of={s.strength} />{s.path?.root && <>; held by <RootName r={s.path.root} /></>}{!o && s.holders?.length ? <>; referred to by {s.holders.slice(0, 3).map((h, i) => <>{i > 0 && ", "}{h.object ? <ObjectName o={h.object} /> : <Text s={h.root} />} ({percent(h.share)})</>)}</> : null}
+    {s.verdict && <span class={`tag ${s.verdict}`}>{s.verdict}</span>} <b>{bytes(s.retained)}</b>{s.share !== undefined ? <> ({percent(s.share)} of live memory)</> : null}: <span class={`clause ${s.strength ?? ""}`}><Said s={s} short /></span> <Addr a={o?.address} />{s.strength && <> <Strength of={s.strength} /></>}{s.path?.root && <>; held by <RootName r={s.path.root} /></>}{!o && s.holders?.length ? <>; referred to by {s.holders.slice(0, 3).map((h, i) => <>{i > 0 && ", "}{h.object ? <ObjectName o={h.object} /> : <Text s={h.root} />} ({percent(h.share)})</>)}</> : null}
   </>;
 }
 
@@ -161,6 +161,9 @@ function Others({ of }: { of: Suspect }): JSX.Element | null {
   return rest > 0 ? <p class="dim small">and {bytes(rest)} of other types</p> : null;
 }
 
+/** Holders on paper. */
+const mostOnPaper = 5;
+
 /** Largest holders. */
 export function SuspectsPage(): JSX.Element {
   const doc = useDoc<Leaks>(question("leaks"));
@@ -168,7 +171,7 @@ export function SuspectsPage(): JSX.Element {
     <Section title="Largest holders">
       <Show doc={doc} q={question("leaks")} what="searching for the largest holders">{(l) => <>
         <Verdicts list={l.verdicts} />
-        {(l.suspects ?? []).map((s) => (
+        {(l.suspects ?? []).slice(0, printing.value ? mostOnPaper : undefined).map((s) => (
           <article class="card" data-fact="suspect"><h3><SuspectSentence s={s} /></h3>{s.remedy && <p><Said s={s.remedy} />.</p>}
             {s.path && <><h4>Held by</h4><PathView path={s.path} /></>}
             {(s.holders ?? []).length > 0 && <><h4>Referred to by</h4><ul>{(s.holders ?? []).map((h) => <li>{h.object ? <ObjectName o={h.object} /> : <Text s={h.root} />} <span class="dim">{percent(h.share)} of them</span></li>)}</ul></>}
@@ -206,12 +209,12 @@ export function StringsPage(): JSX.Element {
         </> : <p>No text was found more than once.</p>;
       }}</Show>
     </Section>
-    <Section title="The largest strings">
+    {!printing.value && <Section title="The largest strings">
       <Show doc={doc} q={question("strings")} what="reading strings" above={waste}>{(r) => (
         <Table rows={r.rows ?? []} caption="largest strings" text={(x) => str(x["text"])} sort={1} columns={[
           { head: "Text", cell: (x) => typeof x["text"] === "string" ? <q>{beginning(x["text"], longestText())}</q> : <span class="dim">its text is not in the dump</span> }, { head: "Bytes", cell: (x) => bytes(num(x["size"])), by: (x) => num(x["size"]), num: true },
           { head: "Characters", cell: (x) => count(num(x["length"])), by: (x) => num(x["length"]), num: true }, { head: "String", cell: (x) => <Addr a={str(x["address"])} /> }]} />)}</Show>
-    </Section>
+    </Section>}
   </>;
 }
 

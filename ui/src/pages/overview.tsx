@@ -35,8 +35,8 @@ export function Overview(): JSX.Element {
 function Headline({ f }: { f: Finding }): JSX.Element {
   const others = (f.clauses ?? []).filter((c) => c.text !== f.text && !c.text.endsWith(`: ${f.text}`) && !f.text.startsWith(c.text));
   return <>
-    <p class={`headline ${f.severity}`}><span class={`tag ${f.severity}`}>{f.kind}</span> <span class={`clause ${f.strength}`}><Said s={f} short /></span> <Strength of={f.strength} /></p>
-    {others.length > 0 && <p class="clauses">{others.slice(0, 2).map((c) => <span><span class={`clause ${c.strength}`}><Said s={c} short /></span> <Strength of={c.strength} /> </span>)}</p>}
+    <p class={`headline ${f.severity}`}><span class={`tag ${f.severity}`}>{f.kind}</span> <span class={`clause ${f.strength}`}><Said s={f} short begins /></span> <Strength of={f.strength} /></p>
+    {others.length > 0 && <p class="clauses">{others.slice(0, 2).map((c) => <span><span class={`clause ${c.strength}`}><Said s={c} short begins /></span> <Strength of={c.strength} /> </span>)}</p>}
     <Whom f={f} />
     <p class="deeds">{deeds(f).map((d) => <a href={d.href}>{d.text}</a>)}</p>
     <Evidence f={f} />
@@ -60,11 +60,11 @@ function Whom({ f }: { f: Finding }): JSX.Element | null {
   let list: Concerned[] = concerned(f, waits?.operations ?? [], waits?.threads ?? [], requests);
   const mine = list.length > 0;
   // A finding that names nobody, as a starved pool, has all requests that wait behind it. Which of them are idle, the waits say.
-  if (!mine && waits) list = groupRequests(requests, waits.idle ?? []).filter((g) => g.waits).map((g) => ({ count: g.requests.length, request: g.name, method: g.method, file: g.file, line: g.line }));
+  if (!mine && waits) list = groupRequests(requests, waits.idle ?? []).filter((g) => g.waits).map((g) => ({ count: g.requests.length, request: g.name, method: g.method, file: g.file, line: g.line, object: g.requests[0]?.context }));
   if (list.length === 0) return null;
   const served = new Set(list.map((c) => c.request)), since = oldest(requests.filter((r) => served.has(requestName(r))));
-  return <dl class="facts whom"><div><dt>{mine ? "Who waits" : "Web requests that wait"}</dt><dd>{list.slice(0, mostWhom).map((c) => <div>{c.count > 1 ? `${count(c.count)} × ` : ""}{c.request ? <b>{c.request} </b> : null}{c.thread ? <ThreadLink t={c.thread} /> : null}{c.method ? <> in <Method name={c.method} brief /></> : null} <Place file={c.file} line={c.line} /></div>)}
-    {list.length > mostWhom && <div class="dim">and {atLeast(list.slice(mostWhom).reduce((n, c) => n + c.count, 0), isCut(waitsDoc, "operations", "threads") || isCut(requestsDoc, "requests"))} more</div>}</dd></div>
+  return <dl class="facts whom"><div><dt>{mine ? "Who waits" : "Web requests that wait"}</dt><dd>{list.slice(0, mostWhom).map((c) => <div>{c.count > 1 ? `${count(c.count)} × ` : ""}{c.request ? <b>{c.request} </b> : null}{c.thread ? <ThreadLink t={c.thread} /> : null}{c.method ? <>{c.request || c.thread ? " in " : ""}<Link page="object" arg={c.object}><Method name={c.method} brief /></Link></> : null} <Place file={c.file} line={c.line} /></div>)}
+    {list.length > mostWhom && <div><a href={link(mine ? "waits" : "requests")}>and {atLeast(list.slice(mostWhom).reduce((n, c) => n + c.count, 0), isCut(waitsDoc, "operations", "threads") || isCut(requestsDoc, "requests"))} more</a></div>}</dd></div>
     {since && <div><dt>Since</dt><dd>up to {duration(since)}</dd></div>}</dl>;
 }
 
@@ -79,7 +79,7 @@ function Evidence({ f }: { f: Finding }): JSX.Element {
 
 /** A finding on one line, and all of it when it is opened. */
 function Line({ f }: { f: Finding }): JSX.Element {
-  return <details><summary><span class={`tag ${f.severity}`}>{f.kind}</span> <Said s={f} short plain /> <Strength of={f.strength} /></summary>
+  return <details><summary><span class={`tag ${f.severity}`}>{f.kind}</span> <Said s={f} short plain begins /> <Strength of={f.strength} /></summary>
     <p class="deeds">{deeds(f).map((d) => <a href={d.href}>{d.text}</a>)}</p><Evidence f={f} /></details>;
 }
 
@@ -93,7 +93,7 @@ function Rest({ quiet, unknown }: { quiet: string[]; unknown: TriageAbsent[] }):
   </section>;
 }
 
-const states: Record<State, string> = { bad: "", notable: "", nothing: "nothing found", "in part": "nothing found in what could be read", "not readable": "not readable" };
+const states: Record<State, string> = { bad: "", notable: "", nothing: "nothing found", "in part": "nothing found, checked in part", "not readable": "not readable" };
 
 /** A figure of a document: a sign while it is not there, and where it can't be known. */
 const figure = <T,>(doc: Doc<T> | undefined, of: (result: T) => string): string => (!doc ? "…" : doc.result === undefined ? "–" : of(doc.result));
@@ -126,7 +126,7 @@ function Tiles({ t, types, whole }: { t: Triage | undefined; types: Doc<Heap> | 
   return <ul class="tiles">
     <Tile title="Crash" page="crash" {...area("crash")} figure={figure(crash, (c) => (c.exceptions?.[0]?.type ? shortType(c.exceptions[0].type) : c.code ?? "none"))} label={label(crash, (c) => (c.exceptions?.length || c.code ? c.threadName ?? "" : "recorded"))} />
     {all > 0 ? <Tile title="Hang" page="requests" {...area("hang")} figure={`${stuck} of ${count(all)}`} label="web requests wait" />
-      : <Tile title="Hang" page="waits" {...area("hang")} figure={figure(waits, (w) => atLeast(total(waits, "threads", w.threads) + (w.operations ?? []).reduce((n, o) => n + o.count, 0), isCut(waits, "operations")))} label={label(waits, () => "waits of threads and async code")} />}
+      : <Tile title="Hang" page="waits" {...area("hang")} figure={figure(waits, (w) => atLeast(total(waits, "threads", w.threads) + (w.operations ?? []).reduce((n, o) => n + o.count, 0), isCut(waits, "operations")))} label={label(waits, (w) => (total(waits, "threads", w.threads) + (w.operations ?? []).reduce((n, o) => n + o.count, 0) === 1 ? "wait of a thread or of async code" : "waits of threads and async code"))} />}
     <Tile title="Memory" page="heap" {...area("memory")} figure={figure(types, (h) => bytes((h.size ?? 0) - freeOf(h).size))} label={label(types, (h) => `in ${plural((h.count ?? 0) - freeOf(h).count, "object")}${freeOf(h).size ? `, ${bytes(freeOf(h).size)} free between them` : ""}`)} />
     <Tile title="Dump" page="doctor" state={parts?.length ? "in part" : "nothing"} says={!parts ? "…" : parts.length ? `${parts.join(", ")} in part` : "whole"} figure={figure(doctor, (d) => bytes(d.size))} label={label(doctor, system)} />
   </ul>;

@@ -20,6 +20,9 @@ export function ModulesPage(): JSX.Element {
   );
 }
 
+/** A text with its bytes in units. */
+const measured = (s: string): string => s.replace(/(\d+) of (\d+) bytes/g, (_, a: string, b: string) => `${bytes(Number(a))} of ${bytes(Number(b))}`);
+
 export function DoctorPage(): JSX.Element {
   const doc = useDoc<Doctor>(question("doctor"));
   return (
@@ -29,10 +32,10 @@ export function DoctorPage(): JSX.Element {
           ["command", d.command], ["process", d.pid], ["started", time(d.started)], ["taken", time(d.taken)], ["threads", count(d.threads)], ["modules", count(d.modules)], ["comment", d.comment]]} />
         <h3>Parts of the process</h3>
         <Table rows={d.parts ?? []} caption="parts" columns={[{ head: "Part", cell: (p) => p.name }, { head: "State", cell: (p) => <span class="tag">{p.state}</span> },
-          { head: "How much", cell: (p) => p.facts ? p.facts.map((f, i) => <>{i > 0 && "; "}<Said s={f} /></>) : p.detail }, { head: "Commands that need it", cell: (p) => (p.costs ?? []).join(", ") }]} />
+          { head: "How much", cell: (p) => p.facts ? p.facts.map((f, i) => <>{i > 0 && "; "}<Said s={{ text: measured(f.text) }} /></>) : measured(p.detail ?? "") }, { head: "Commands that need it", cell: (p) => (p.costs ?? []).join(", ") }]} />
         {(d.runtimes ?? []).map((r) => <article class="card"><h3 title={r.version}>{runtimeVersion(r.kind, r.version ?? "")}{r.chosen ? " (shown here)" : ""}</h3><p class="wrap">{r.path}</p>{r.error && <p class="problem"><Text s={r.error} /></p>}
           <p>{plural((r.probes ?? []).filter((p) => p.result === "passed").length, "probe")} passed{(r.probes ?? []).some((p) => p.result === "failed") ? "; some failed" : ""}.</p>
-          <ul>{(r.layout ?? []).map((l) => <li><Text s={l.source} />: {plural(l.members ?? 0, "member")}</li>)}</ul></article>)}
+          {(r.layout ?? []).length > 0 && <details><summary>How its structures are known</summary><ul>{(r.layout ?? []).map((l) => <li><Text s={l.source} />: {plural(l.members ?? 0, "member")}</li>)}</ul></details>}</article>)}
         {(d.files ?? []).length > 0 && <><h3>Files that would help</h3><Table rows={d.files ?? []} caption="files" columns={[{ head: "File", cell: (f) => <span class="wrap">{f.path}</span> }, { head: "It must be", cell: (f) => <code class="wrap">{f.identity}</code> }, { head: "It would supply", cell: (f) => f.why }]} /></>}
         {(d.dumpWarnings ?? []).length > 0 && <><h3>Warnings of the file</h3><ul>{(d.dumpWarnings ?? []).map((w) => <li><Text s={w} /></li>)}</ul></>}
       </>}</Show>

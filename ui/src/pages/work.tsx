@@ -8,8 +8,8 @@ import { Flame } from "../flame";
 import { around, type GraphEdge, type GraphNode } from "../graph";
 import type { AsyncCall, AsyncstacksResult as AsyncStacks, AsyncWork, SqlpoolsResult as Databases, HttpclientsResult as HttpPools, HTTPWait, ObjectpoolsResult as ObjectPools, RedisResult as Redis, RedisQueue, SignalrResult as SignalR, Lock, LocksResult as Locks, OperationWait, ThreadpoolResult as Pool, Request, RequestsResult as Requests, TasksResult as Tasks, Thread, ThreadWait, WaitsResult as Waits, Worker } from "../docs";
 import { groupRequests, objectsOf, seconds, type RequestGroup } from "../findings";
-import { Addr, Facts, Method, Notes, osThread, Place, Said, Section, Show, Strength, Table, Text, ThreadLink, TypeName, Verdicts, Waiting } from "../parts";
-import { link, useDoc } from "../state";
+import { Addr, Facts, isCut, Method, Notes, osThread, Place, Said, Section, Show, Strength, Table, Text, ThreadLink, TypeName, Verdicts, Waiting } from "../parts";
+import { link, printing, useDoc } from "../state";
 import { count, csharp, duration, lastParts, plural, shortMethod, shortType, time } from "../text";
 
 const callName = (c: AsyncCall): string => c.method ?? c.name ?? "?";
@@ -19,19 +19,18 @@ export function AsyncPage(): JSX.Element {
   const tasks = useDoc<Tasks>(question("tasks"));
   const faulted = useDoc<Tasks>(question("faulted"));
   const root = useMemo(() => tree(doc?.result?.calls ?? [], (c) => ({ name: csharp(callName(c)), label: shortMethod(callName(c)), value: c.count, note: c.await ? `awaits ${c.await}` : "", ...(c.object ? { address: c.object } : {}) }), "async code"), [doc]);
-  const waits = useDoc<Waits>(question("waits"))?.result;
+  const waitsDoc = useDoc<Waits>(question("waits")), waits = waitsDoc?.result;
   const graph = useMemo(() => asyncGraph(doc?.result?.calls ?? [], waits), [doc, waits]);
+  const apart = useMemo(() => idleApart(doc?.result?.calls ?? [], isCut(waitsDoc) ? undefined : waits), [doc, waits]);
   return <>
     <Section title="Async stacks, merged">
       <Show doc={doc} q={question("async")} what="joining async methods">{(a) => (a.calls ?? []).length === 0 ? <p>No async method was found that is suspended.</p> : <>
         <p class="lead">{plural(a.stacks ?? 0, "async stack")}{a.more ? ", and more calls than are listed" : ""}.</p>
         <Flame id="async" root={root} label="Async stacks, merged" unit={(n) => plural(n, "call")} />
         <Drawn id="async" nodes={graph.nodes} edges={graph.edges} label="Which async method awaits which" legend="An arrow leads from a method to what it awaits; the last boxes are what is waited for." />
-        <ol class="calls">{(a.calls ?? []).map((c) => (
-          <li style={{ paddingLeft: `min(${1.2 * c.depth}em, 40%)` }}><b>{count(c.count)}</b> <Method name={callName(c)} /> {c.await && <>awaits <Method name={c.await} /></>} <Place file={c.file} line={c.line} /> <Addr a={c.object} />
-            {c.blocked ? <span class="tag suspect">{plural(c.blocked, "thread")} blocked</span> : null}
-            <Locals of={c} />
-            {(c.ends ?? []).map((e) => <div class="end">{e.count > 1 ? `${count(e.count)} wait` : "waits"} for <Text s={e.reason} /></div>)}</li>))}</ol>
+        <Calls list={apart.busy} />
+        {printing.value && apart.busy.length > mostOnPaper && <p class="dim small">{count(mostOnPaper)} of {count(apart.busy.length)}.</p>}
+        {apart.idle.length > 0 && <details><summary>{plural(apart.idle.reduce((n, c) => n + (c.depth === 0 ? c.count : 0), 0), "async stack")} with normal waits: for connections, data, work or time</summary><Calls list={apart.idle} /></details>}
       </>}</Show>
     </Section>
     <Section title="Tasks">
@@ -44,6 +43,32 @@ export function AsyncPage(): JSX.Element {
         {(f.exceptions ?? []).map((e) => <div><TypeName name={e.type} />: <q>{e.message}</q> <Addr a={e.object} /></div>)}</li>)}</ul>}</Show>
     </Section>
   </>;
+}
+
+/** Divides merged async stacks: of idle ones, no method is among those that wait for something. */
+export function idleApart(calls: AsyncCall[], w: Waits | undefined): { busy: AsyncCall[]; idle: AsyncCall[] } {
+  const waiting = new Set((w?.operations ?? []).flatMap((o) => [o.method, o.from])), out = { busy: [] as AsyncCall[], idle: [] as AsyncCall[] };
+  for (let i = 0; i < calls.length;) {
+    let end = i + 1;
+    while (end < calls.length && calls[end]!.depth > 0) end++;
+    const stack = calls.slice(i, end), ends = stack.flatMap((c) => c.ends ?? []);
+    const rests = (w?.idle ?? []).length > 0 && ends.length > 0 && !stack.some((c) => c.blocked || waiting.has(c.method));
+    (rests ? out.idle : out.busy).push(...stack);
+    i = end;
+  }
+  return out;
+}
+
+/** Async calls on paper. */
+const mostOnPaper = 40;
+
+/** Async calls, what each awaits below it. */
+function Calls({ list }: { list: AsyncCall[] }): JSX.Element {
+  return <ol class="calls">{list.slice(0, printing.value ? mostOnPaper : undefined).map((c) => (
+    <li style={{ paddingLeft: `min(${1.2 * c.depth}em, 40%)` }}><b>{count(c.count)}</b> <Method name={callName(c)} /> {c.await && <>awaits <Method name={c.await} /></>} <Place file={c.file} line={c.line} /> <Addr a={c.object} />
+      {c.blocked ? <span class="tag suspect">{plural(c.blocked, "thread")} blocked</span> : null}
+      <Locals of={c} />
+      {(c.ends ?? []).map((e) => <div class="end">{e.count > 1 ? `${count(e.count)} wait` : "waits"} for <Text s={e.reason} /></div>)}</li>))}</ol>;
 }
 
 /** The variables of the first of equal async calls, when they are asked for. */
@@ -307,7 +332,7 @@ function ThreadPool({ doc }: { doc: Doc<Pool> | undefined }): JSX.Element {
   return <Section title="Thread pool">
     <Show doc={doc} q={question("pool")} what="reading the thread pool">{(p) => <>
       <Verdicts list={p.verdicts} />
-      <Facts list={[["workers", count(p.workers)], ["busy", count(p.running)], ["target", count(p.goal)], ["blocked", count(p.blocked)], ["min", count(p.min)], ["max", count(p.max)], ["queued", count(p.queued)], ["CPU", p.cpu !== undefined ? `${p.cpu}%` : undefined]]} />
+      <Facts list={[["workers", count(p.workers)], ["busy", count(p.running)], ["target", count(p.goal)], ["blocked", p.blocked ? count(p.blocked) : undefined], ["min", count(p.min)], ["max", count(p.max)], ["queued", count(p.queued)], ["CPU", p.cpu !== undefined ? `${p.cpu}%` : undefined]]} />
       {(p.workerThreads ?? []).length > 0 && <Table rows={p.workerThreads ?? []} caption="workers" columns={[{ head: "Worker", cell: (w) => <ThreadLink t={w.thread} /> }, { head: "Does", cell: (w) => <Text s={w.activity?.text} />, by: (w) => w.activity?.text },
         { head: "Where", cell: (w) => { const f = w.activity?.callerFrame ?? w.activity?.topFrame; return f ? <Method name={f} brief /> : null; } }]} />}
     </>}</Show>

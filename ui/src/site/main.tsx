@@ -121,7 +121,7 @@ function Start({ given }: { given: File[] }): JSX.Element {
     <h2>Or look at an example</h2>
     <ul class="examples">{examples.map((x) => <li><button type="button" disabled={off} onClick={() => void example(x)}>{x.title}</button> {x.text}</li>)}</ul>
     <h2>What you get</h2>
-    <figure class="sample" aria-label="The first page of the example of a hang"><p class="headline fatal"><span class="tag fatal">deadlock</span> thread 33 “deadlock one” holds object (Scenario.s_first) and waits for object (Scenario.s_second), thread 34 “deadlock two” … <span class="strength proved">proved</span></p>
+    <figure class="sample" aria-label="The first page of the example of a hang"><p class="headline fatal"><span class="tag fatal">deadlock</span> Thread 33 "deadlock one" holds object (Scenario.s_first) and waits for object (Scenario.s_second), thread 34 "deadlock two" … <span class="strength proved">proved</span></p>
       <ul class="tiles">{samples.map(([name, of, figure, tile]) => <li><div class={`tile ${tile}`}><span class="name">{name}</span><span class="state">{of}</span><b>{figure}</b></div></li>)}</ul></figure>
     <dl class="facts"><div><dt>Sizes</dt><dd>the first facts of any dump after some seconds; all answers up to 1.6 GB or 18 million objects</dd></div>
       <div><dt>Browsers</dt><dd>Chrome or Edge 80, Firefox 113, Safari 16.4, and later</dd></div></dl>
@@ -129,7 +129,7 @@ function Start({ given }: { given: File[] }): JSX.Element {
 }
 
 /** The parts of the first page, as the example of a hang has them. */
-const samples: [string, string, string, string][] = [["Crash", "nothing found", "none", ""], ["Hang", "deadlock", "6 waits", "bad"], ["Memory", "nothing found in what could be read", "122 KB", ""], ["Dump", "in part", "9.2 MB", ""]];
+const samples: [string, string, string, string][] = [["Crash", "nothing found", "none", ""], ["Hang", "deadlock", "6 waits", "bad"], ["Memory", "nothing found, checked in part", "122 KB", ""], ["Dump", "in part", "9.2 MB", ""]];
 
 // A file that is dropped on the pages of a dump opens in its place; the browser would show it, and the pages were gone.
 addEventListener("dragover", (e) => e.preventDefault());

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -73,10 +74,19 @@ func cut(s string, most int) string {
 	return s
 }
 
-// cutAll shortens texts to the room for each.
+// sourcePlace is the place in the source at the end of a frame's line.
+var sourcePlace = regexp.MustCompile(` \([^()]*:\d+\)$`)
+
+// cutFrame shortens a frame's line. Its place in the source stays: it is what leads to the code.
+func cutFrame(s string, most int) string {
+	place := sourcePlace.FindString(s)
+	return cut(strings.TrimSuffix(s, place), most) + cut(place, most)
+}
+
+// cutAll shortens frames to the room for each.
 func cutAll(list []string, r room) []string {
 	for i := range list {
-		list[i] = cut(list[i], r.text)
+		list[i] = cutFrame(list[i], r.text)
 	}
 	return list
 }

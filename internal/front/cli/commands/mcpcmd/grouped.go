@@ -256,7 +256,7 @@ func requestsBy(requests document) (out []requestGroup) {
 		g := requestGroup{Route: strings.TrimSpace(r.text("method") + " " + cmp.Or(r.text("route"), r.text("path"))), State: r.text("state")}
 		switch thread := r.list("threads"); {
 		case len(thread) > 0:
-			g.Waits, g.In = thread[0].text("does"), compilernames.CSharpMethod(thread[0].text("method"))
+			g.Waits, g.In = thread[0].text("does"), frameText(thread[0])
 		case r.has("stack"):
 			g.Waits, g.In = r.text("stack", "reason"), ownFrame(r.list("stack", "frames"))
 		}

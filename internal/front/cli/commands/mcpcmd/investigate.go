@@ -29,6 +29,7 @@ type investigation struct {
 	Waits      []waitGroup    `json:"waits,omitempty"`
 	Requests   []requestGroup `json:"requests,omitempty"`
 	Holders    []holder       `json:"holders,omitempty"`
+	Samples    *samples       `json:"samples,omitempty"`
 	Types      []typeCount    `json:"types,omitempty"`
 	Faults     []string       `json:"faults,omitempty"`
 	Others     []other        `json:"otherFindings,omitempty"`
@@ -82,6 +83,13 @@ type holder struct {
 	Retained int    `json:"retained"`
 	Path     string `json:"path,omitempty"`
 	Remedy   string `json:"remedy,omitempty"`
+}
+
+// samples are some of the objects that a holder keeps.
+type samples struct {
+	Type    string   `json:"type"`
+	Of      int      `json:"of"`
+	Objects []string `json:"objects"`
 }
 
 // A room limits the lists and texts of an investigation.
@@ -174,6 +182,7 @@ var parts = []struct {
 }{
 	{"other findings", func(i *investigation) { i.More, i.Others = i.More+len(i.Others), nil }},
 	{"types", func(i *investigation) { i.Types = nil }},
+	{"samples", func(i *investigation) { i.Samples = nil }},
 	{"waits", func(i *investigation) { i.Waits = nil }},
 	{"requests", func(i *investigation) { i.Requests = nil }},
 	{"holders", func(i *investigation) { i.Holders = nil }},
@@ -347,6 +356,7 @@ var details = []struct {
 	{[]string{"waits", "threadpool"}, addWaits},
 	{[]string{"waits", "threadpool", "httpclients", "sqlpools", "requests"}, addRequests},
 	{[]string{"leaks"}, addHolders},
+	{[]string{"leaks"}, addSamples},
 	{[]string{"leaks", "analyzeoom"}, addTypes},
 	{[]string{"verifyheap"}, addFaults},
 }
@@ -363,7 +373,7 @@ func addCrash(ctx context.Context, q *inquiry, r room, _ []string, out *investig
 		var frames []string
 		for _, f := range e.list("frames") {
 			if _, name, ok := strings.Cut(frameText(f), "!"); ok && len(frames) < r.lines/2 {
-				frames = append(frames, cut(compilernames.CSharpMethod(name), r.text))
+				frames = append(frames, cutFrame(compilernames.CSharpMethod(name), r.text))
 			}
 		}
 		out.Exceptions = append(out.Exceptions, exception{cut(compilernames.CSharp(e.text("type")), r.text), cut(e.text("message"), r.text), e.text("address"), frames})
@@ -419,10 +429,10 @@ func addWaits(ctx context.Context, q *inquiry, r room, _ []string, out *investig
 		if name := t.text("name"); name != "" {
 			text += " " + name
 		}
-		all = append(all, waitGroup{Count: len(g.list), Text: text, Method: compilernames.CSharpMethod(t.text("method")), First: "thread " + t.text("thread", "index")})
+		all = append(all, waitGroup{Count: len(g.list), Text: text, Method: frameText(t), First: "thread " + t.text("thread", "index")})
 	}
 	for _, o := range waits.list("operations") {
-		w := waitGroup{Count: o.number("count"), Text: o.text("text"), Method: compilernames.CSharpMethod(o.text("method")), State: o.text("state")}
+		w := waitGroup{Count: o.number("count"), Text: o.text("text"), Method: frameText(o), State: o.text("state")}
 		if first := o.texts(1, "first"); len(first) > 0 {
 			w.First = first[0]
 		}
@@ -432,7 +442,7 @@ func addWaits(ctx context.Context, q *inquiry, r room, _ []string, out *investig
 	out.Waits = all[:min(len(all), r.items)]
 	for i := range out.Waits {
 		w := &out.Waits[i]
-		w.Text, w.Method, w.State, w.First = cut(w.Text, r.text), cut(w.Method, r.text), cut(w.State, r.text), cut(w.First, r.text)
+		w.Text, w.Method, w.State, w.First = cut(w.Text, r.text), cutFrame(w.Method, r.text), cut(w.State, r.text), cut(w.First, r.text)
 	}
 	return nil
 }
@@ -449,7 +459,7 @@ func addRequests(ctx context.Context, q *inquiry, r room, _ []string, out *inves
 	out.Requests = list[:min(len(list), r.items)]
 	for i := range out.Requests {
 		g := &out.Requests[i]
-		g.Route, g.State, g.Waits, g.In = cut(g.Route, r.text), cut(g.State, r.text), cut(g.Waits, r.text), cut(g.In, r.text)
+		g.Route, g.State, g.Waits, g.In = cut(g.Route, r.text), cut(g.State, r.text), cut(g.Waits, r.text), cutFrame(g.In, r.text)
 		g.Contexts = g.Contexts[:min(len(g.Contexts), 1)]
 	}
 	return nil
@@ -470,6 +480,54 @@ func addHolders(ctx context.Context, q *inquiry, r room, _ []string, out *invest
 		}
 		h.Path = pathOf(s.at("path"), r)
 		out.Holders = append(out.Holders, h)
+	}
+	return nil
+}
+
+const (
+	// sampled is the number of objects that samples are taken from, evenly.
+	sampled = 300
+	// mostSamples is the number of objects of a sample.
+	mostSamples = 3
+)
+
+// addSamples adds some of the objects that the largest holder keeps, with what their fields contain.
+func addSamples(ctx context.Context, q *inquiry, r room, _ []string, out *investigation) error {
+	leaks, err := q.doc(ctx, "leaks")
+	if err != nil {
+		return err
+	}
+	suspects := leaks.list("suspects")
+	if len(suspects) == 0 {
+		return nil
+	}
+	members := suspects[0].at("members")
+	name := members.text("type")
+	if name == "" || strings.ContainsAny(name, `"'|`) {
+		return nil
+	}
+	rows, err := q.doc(ctx, "query", "-rows", fmt.Sprint(sampled), fmt.Sprintf(`from objects of exactly "%s" | select address | top %d`, name, sampled))
+	if err != nil {
+		return err
+	}
+	list := rows.list("rows")
+	s := &samples{Type: cut(compilernames.CSharp(name), r.text), Of: members.number("count")}
+	for i := range min(mostSamples, r.items, len(list)) {
+		address := list[i*len(list)/min(mostSamples, r.items, len(list))].text("address")
+		object, err := q.doc(ctx, "dumpobj", address)
+		if err != nil {
+			return err
+		}
+		var fields []string
+		for _, f := range object.list("fields") {
+			if value := cmp.Or(f.text("text"), f.text("value")); f.text("kind") == "instance" && value != "" && len(fields) < 2*r.items {
+				fields = append(fields, cut(compilernames.CSharpShort(f.text("name")), r.text/4)+"="+cut(value, r.text/4))
+			}
+		}
+		s.Objects = append(s.Objects, cut(strings.TrimSpace(address+" "+strings.Join(fields, ", ")), r.text))
+	}
+	if len(s.Objects) > 0 {
+		out.Samples = s
 	}
 	return nil
 }
