@@ -81,7 +81,7 @@ function Unknown(): JSX.Element {
 function Everything(): JSX.Element {
   const all = shown.filter((p) => !onRequest.includes(p.id)), left = printing.value ? all.filter((p) => p.unprinted) : [];
   return <>{all.filter((p) => !left.includes(p)).map((p) => <div class="whole" data-whole={p.id}><h1>{p.title}</h1><Guarded show={p.show} /></div>)}
-    {left.length > 0 && <p class="dim small whole">Not on paper, but in the report: {left.map((p) => p.title).join(", ")}; the largest strings, what objects of a type retain, the map of the heap, and all but the first {mostPrinted} rows of a table.</p>}</>;
+    {left.length > 0 && <p class="dim small whole">Not on paper, but in the report: {left.map((p) => p.title).join(", ")}; the largest strings, what objects of a type retain, the map of the heap, who holds what is wasted, files that would help, and all but the first {mostPrinted} rows of a table.</p>}</>;
 }
 
 const unknown: Page = { id: "404", title: "No such page", key: "", show: Unknown };

@@ -3,12 +3,14 @@ import type { JSX } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { along, fill, follow, label as write, paper, Reading, Tip, useWidth } from "./canvas";
 import { icicle, matches, own, type Node, type Rect } from "./chart";
-import { colour, isDark, shade, theme, useParam } from "./state";
+import { colour, isDark, printing, shade, theme, useParam } from "./state";
 import { plural } from "./text";
 
 const row = 20, mapHeight = 44;
 /** Rows that are drawn at most; a zoom into deeper ones begins a little above them. */
 const rows = 120, above = 6;
+/** Rows on paper. */
+const mostOnPaper = 20;
 /** Columns of these widths have their words behind the last frame, where so much room is made for them. */
 const thinnest = 11, wide = 44, foot = 130;
 
@@ -55,7 +57,7 @@ export function Flame({ id, root, label, unit, up = false, choose, whole = root.
     let deepest = 0;
     for (const r of rects) {
       const left = Math.max(0, (r.x - seen.a) * scale), right = Math.min(width, (r.x + r.w - seen.a) * scale);
-      if (right - left < 0.4 || r.depth < first || r.depth >= first + rows) continue;
+      if (right - left < 0.4 || r.depth < first || r.depth >= first + (printing.value ? mostOnPaper : rows)) continue;
       deepest = Math.max(deepest, r.depth - first);
       list.push({ r, x: left, y: r.depth - first, w: right - left });
     }
@@ -241,6 +243,7 @@ export function Flame({ id, root, label, unit, up = false, choose, whole = root.
         onMouseDown={down} onMouseMove={moved} onMouseLeave={() => { setAt(undefined); drag.current = undefined; }} onClick={(e) => { const was = drag.current; drag.current = undefined; if (!was?.moved) closer(find(e)); }}
         onDblClick={(e) => { const r = find(e); if (r && choose) choose.run(r.node); }} onKeyDown={keys} onBlur={() => setAt(undefined)} />
         {at && <Tip x={at.x} y={at.y} width={width}><Reading node={at.rect.node} whole={whole} unit={unit} alone={own(at.rect.node)} /></Tip>}</div>
+      {printing.value && deepest >= mostOnPaper && <p class="dim small">{plural(deepest + 1 - mostOnPaper, "row")} below {deepest + 1 - mostOnPaper === 1 ? "is" : "are"} not on paper.</p>}
       {first > 0 && <p class="dim small">The first {first} rows are not shown.</p>}
       <details class="help"><summary>Keys and mouse</summary><p class="dim small">{help}.{choose ? ` A double click does the same as ${choose.key}.` : ""}</p></details>
     </figure>

@@ -207,7 +207,7 @@ interface TableProps<R> {
 }
 
 /** Rows of a table on paper. */
-export const mostPrinted = 12;
+export const mostPrinted = 8;
 
 /** A table that is sorted by its heads and filtered, and shows so many rows until more are wanted. */
 export function Table<R>({ rows, columns, caption, text, sort, most = 50 }: TableProps<R>): JSX.Element {
@@ -253,7 +253,7 @@ export function Table<R>({ rows, columns, caption, text, sort, most = 50 }: Tabl
   );
 }
 
-const isNothing = (cell: ComponentChildren): boolean => cell === undefined || cell === null || cell === "" || cell === false;
+const isNothing = (cell: ComponentChildren): boolean => cell === undefined || cell === null || cell === "" || cell === false || (Array.isArray(cell) && cell.length === 0);
 
 export function Section({ title, children, id }: { title: string; children: ComponentChildren; id?: string }): JSX.Element {
   return <section id={id}><h2>{title}</h2>{children}</section>;

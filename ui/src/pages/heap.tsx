@@ -58,7 +58,7 @@ function Types(): JSX.Element {
             { head: "Bytes", cell: (t) => <Share part={t.size} of={h.size}>{bytes(t.size)}</Share>, by: (t) => t.size, num: true },
             { head: "Retained", cell: (t) => (retains.has(t.methodTable) ? <Share part={retains.get(t.methodTable)} of={h.size}>{bytes(retains.get(t.methodTable))}</Share> : retained ? "" : "…"), by: (t) => retains.get(t.methodTable), num: true },
             { head: "Generations", cell: (t) => (generations.has(t.methodTable) ? share(generations.get(t.methodTable)!) : parts ? "" : "…") },
-            { head: "MethodTable", cell: (t) => <Addr a={t.methodTable} /> },
+            ...(printing.value ? [] : [{ head: "MethodTable", cell: (t: TypeCount) => <Addr a={t.methodTable} /> }]),
           ]} />
           <p class="dim small">Retained: what the objects of a type retain together; empty where the type is not among the {count(question("retained").count)} that retain most.{retained?.result?.incomplete ? " Not all roots and references can be read." : ""}</p>
           {retained && <Notes doc={retained} cuts={false} />}

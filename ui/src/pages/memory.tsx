@@ -162,7 +162,7 @@ function Others({ of }: { of: Suspect }): JSX.Element | null {
 }
 
 /** Holders on paper. */
-const mostOnPaper = 5;
+const mostOnPaper = 3;
 
 /** Largest holders. */
 export function SuspectsPage(): JSX.Element {
@@ -238,7 +238,7 @@ export function WastePage(): JSX.Element {
       <Show doc={doc} q={question("waste")} what="searching for waste">{(w) => <>
         <p class="lead"><b data-fact="wasted">{bytes(w.wasted)}</b>, {percent(w.share)} of all objects, are empty, unused or repeated.</p>
         {(w.kinds ?? []).filter((k) => k.objects).map((k) => (
-          <details class="card" open={(k.share ?? 0) > 5}><summary><b>{wasteKinds[k.kind] ?? k.kind}</b>: {bytes(k.wasted)} in {plural(k.objects ?? 0, "object")}</summary>
+          <details class="card" open={(k.share ?? 0) > 5 && !printing.value}><summary><b>{wasteKinds[k.kind] ?? k.kind}</b>: {bytes(k.wasted)} in {plural(k.objects ?? 0, "object")}</summary>
             <HeldBy list={k.holders} of={k.wasted} what={`holders of ${k.kind}`} />
             {(k.types ?? []).length > 0 && <Table rows={k.types ?? []} caption={k.kind} columns={[
               { head: "Type", cell: (t) => <TypeName name={t.type} />, by: (t) => t.type }, { head: "Objects", cell: (t) => count(t.objects), by: (t) => t.objects, num: true },

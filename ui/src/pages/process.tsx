@@ -2,7 +2,7 @@ import type { JSX } from "preact";
 import { question } from "../api";
 import type { DoctorResult as Doctor, ModulesResult as Modules } from "../docs";
 import { Addr, Facts, Said, Section, Show, Table, Text } from "../parts";
-import { useDoc } from "../state";
+import { printing, useDoc } from "../state";
 import { bytes, count, plural, runtimeVersion, time } from "../text";
 
 export function ModulesPage(): JSX.Element {
@@ -36,7 +36,7 @@ export function DoctorPage(): JSX.Element {
         {(d.runtimes ?? []).map((r) => <article class="card"><h3 title={r.version}>{runtimeVersion(r.kind, r.version ?? "")}{r.chosen ? " (shown here)" : ""}</h3><p class="wrap">{r.path}</p>{r.error && <p class="problem"><Text s={r.error} /></p>}
           <p>{plural((r.probes ?? []).filter((p) => p.result === "passed").length, "probe")} passed{(r.probes ?? []).some((p) => p.result === "failed") ? "; some failed" : ""}.</p>
           {(r.layout ?? []).length > 0 && <details><summary>How its structures are known</summary><ul>{(r.layout ?? []).map((l) => <li><Text s={l.source} />: {plural(l.members ?? 0, "member")}</li>)}</ul></details>}</article>)}
-        {(d.files ?? []).length > 0 && <><h3>Files that would help</h3><Table rows={d.files ?? []} caption="files" columns={[{ head: "File", cell: (f) => <span class="wrap">{f.path}</span> }, { head: "It must be", cell: (f) => <code class="wrap">{f.identity}</code> }, { head: "It would supply", cell: (f) => f.why }]} /></>}
+        {(d.files ?? []).length > 0 && !printing.value && <><h3>Files that would help</h3><Table rows={d.files ?? []} caption="files" columns={[{ head: "File", cell: (f) => <span class="wrap">{f.path}</span> }, { head: "It must be", cell: (f) => <code class="wrap">{f.identity}</code> }, { head: "It would supply", cell: (f) => f.why }]} /></>}
         {(d.dumpWarnings ?? []).length > 0 && <><h3>Warnings of the file</h3><ul>{(d.dumpWarnings ?? []).map((w) => <li><Text s={w} /></li>)}</ul></>}
       </>}</Show>
     </Section>

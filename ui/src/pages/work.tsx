@@ -60,7 +60,7 @@ export function idleApart(calls: AsyncCall[], w: Waits | undefined): { busy: Asy
 }
 
 /** Async calls on paper. */
-const mostOnPaper = 40;
+const mostOnPaper = 15;
 
 /** Async calls, what each awaits below it. */
 function Calls({ list }: { list: AsyncCall[] }): JSX.Element {

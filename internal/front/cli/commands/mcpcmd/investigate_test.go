@@ -62,3 +62,38 @@ func TestInvestigateSize(t *testing.T) {
 	assert.LessOrEqual(t, len(text), mostInvestigation, text)
 	assert.Contains(t, text, `"finding"`)
 }
+
+// TestInvestigateSamples: some objects of the largest holder stand in the answer with their fields, and places in the source stay however long a name is.
+func TestInvestigateSamples(t *testing.T) { // the commands of the finding are no calls: they have quotes
+	long := strings.Repeat("Long", 300)
+	var addresses []any
+	for i := range 30 {
+		addresses = append(addresses, map[string]any{"address": "0x" + strings.Repeat("1", i+1)})
+	}
+	_, text := investigated(t, map[string]any{
+		"triage": map[string]any{"findings": []any{map[string]any{"kind": "large holder", "text": "it holds much", "next": []string{"leaks '", "waits '"}}}},
+		"leaks":  map[string]any{"suspects": []any{map[string]any{"text": "a list", "members": map[string]any{"type": "Shop.Order", "count": 3000}}}},
+		"query":  map[string]any{"rows": addresses},
+		"dumpobj": map[string]any{"fields": []any{map[string]any{"name": "Total", "kind": "instance", "value": 42},
+			map[string]any{"name": "All", "kind": "static", "value": 7}}},
+		"waits": map[string]any{"threads": []any{map[string]any{"text": "a lock", "method": "Shop." + long, "file": "/src/Order.cs", "line": 17}}},
+	})
+	var answer struct {
+		Result struct {
+			Samples struct {
+				Type    string
+				Of      int
+				Objects []string
+			}
+			Waits []struct{ Method string }
+		}
+	}
+	require.NoError(t, json.Unmarshal([]byte(text), &answer))
+	s := answer.Result.Samples
+	assert.Equal(t, "Shop.Order", s.Type)
+	assert.Equal(t, 3000, s.Of)
+	assert.Equal(t, []string{"0x1 Total=42", "0x" + strings.Repeat("1", 11) + " Total=42", "0x" + strings.Repeat("1", 21) + " Total=42"}, s.Objects)
+	require.Len(t, answer.Result.Waits, 1)
+	assert.Regexp(t, `… \(Order\.cs:17\)$`, answer.Result.Waits[0].Method)
+	assert.LessOrEqual(t, len(text), mostInvestigation)
+}
