@@ -7,9 +7,11 @@ import { areaOf, concerned, deed, deeds, groupRequests, seconds, stateOf } from 
 import { around, layers, type GraphEdge, type GraphNode } from "../src/graph";
 import { nothingIn } from "../src/pages/search";
 import { fieldName, steps } from "../src/pages/type";
+import { idleApart } from "../src/pages/work";
 import { isCut } from "../src/parts";
+import { Chosen } from "../src/site/files";
 import { address, parseRoute } from "../src/state";
-import { atLeast, bytes, count, csharp, duration, fitted, linked, namespaceEnd, percent, runtimeVersion, shortMethod, shortType, typeParts, visible } from "../src/text";
+import { atLeast, bytes, capital, count, csharp, duration, fitted, linked, namespaceEnd, percent, runtimeVersion, shortMethod, shortType, typeParts, visible, withoutModule } from "../src/text";
 
 test("characters that hide or turn text are shown, and JSON stays what it was", () => {
   const text = String.raw`{"a":"x\u202ey","b":"\\u202e","c":"a\nb","d":"\u003cscript\u003e","e":"\u0007"}`;
@@ -228,4 +230,47 @@ test("the field of a property has the property's name", () => {
   assert.equal(fieldName("<Name>k__BackingField"), "Name");
   assert.equal(fieldName("_name"), "_name");
   assert.equal(fieldName("<>1__state"), "<>1__state");
+});
+
+test("small reads of a chosen file share blocks, and give its bytes", () => {
+  let parts = 0, changed = false;
+  const bytes = new Uint8Array(3 << 20).map((_, i) => (i * 31 + (i >> 9)) & 255);
+  (globalThis as Record<string, unknown>)["FileReaderSync"] = class { readAsArrayBuffer(b: Uint8Array): ArrayBuffer { parts++; if (changed) throw new Error("changed"); return b.slice().buffer as ArrayBuffer; } };
+  const file = new Chosen({ size: bytes.length, slice: (a: number, b: number) => bytes.subarray(a, b) } as unknown as Blob);
+  const read = (at: number, n: number): Uint8Array => { const to = new Uint8Array(n); return to.subarray(0, file.read(to, at)); };
+  for (let at = 0; at < bytes.length; at += 4000) assert.deepEqual(read(at, 4096), bytes.subarray(at, at + 4096));
+  assert.equal(parts, 6);
+  assert.deepEqual(read(100, 2 << 20), bytes.subarray(100, 100 + (2 << 20)));
+  assert.equal(parts, 7);
+  assert.equal(read(bytes.length, 10).length, 0);
+  changed = true;
+  assert.throws(() => read(5, 1 << 20), /EIO/);
+});
+
+test("sentences begin with a capital, and articles fit the names that are shown", () => {
+  const said = (text: string, type: string, value: string) => ({ text, args: [{ type, value, start: text.indexOf(value), end: text.indexOf(value) + value.length }] });
+  const shown = (s: ReturnType<typeof said>): string => capital(s, linked(s, true)).map((p) => p.text).join("");
+  assert.equal(shown(said("it holds a System.Object here", "type", "System.Object")), "It holds an object here");
+  assert.equal(shown(said("it holds an Acme.Shop.Store here", "type", "Acme.Shop.Store")), "It holds a Store here");
+  assert.equal(shown(said("run.Main stands", "method", "run.Main")), "run.Main stands");
+  assert.equal(withoutModule("Shop.dll!Shop.Orders.Add(Int32)"), "Shop.Orders.Add(Int32)");
+  assert.equal(withoutModule("Shop.Orders.<Add>g__Check|1!0"), "Shop.Orders.<Add>g__Check|1!0");
+});
+
+test("async stacks whose methods wait for something are not among the idle ones", () => {
+  const call = (depth: number, method: string, ends?: string): object => ({ depth, count: 1, kind: "async method", name: method, method, state: 0, ...(ends ? { ends: [{ count: 1, reason: ends }] } : {}) });
+  const calls = [call(0, "Serve"), call(1, "Get", "a lock"), call(0, "Receive", "a socket"), call(0, "Runs")] as Parameters<typeof idleApart>[0];
+  const waits = { idle: [{ count: 1, reason: "waits for data" }], operations: [{ method: "Get" }] } as unknown as Parameters<typeof idleApart>[1];
+  const names = (list: { method?: string | null }[]): string => list.map((c) => c.method).join(" ");
+  assert.equal(names(idleApart(calls, waits).idle), "Receive");
+  assert.equal(names(idleApart(calls, waits).busy), "Serve Get Runs");
+  assert.equal(idleApart(calls, undefined).idle.length, 0);
+});
+
+test("the deeds of a finding differ in their words", () => {
+  const f = { kind: "deadlock", severity: "fatal", strength: "likely", text: "", next: ["dumpasync -address 00007fa2c9804db0", "dumpasync -address 00007fa2c9804f20", "waits"] } as unknown as Finding;
+  assert.deepEqual(deeds(f).map((d) => d.text), ["One of their stacks", "Another of their stacks", "Who waits for whom"]);
+  const text = "it holds much, most of it by 3000 Shop.Order";
+  const leak = { kind: "large holder", severity: "warning", strength: "proved", text, next: ["leaks"], args: [{ type: "type", value: "Shop.Order", start: text.indexOf("Shop"), end: text.length }] } as unknown as Finding;
+  assert.deepEqual(deeds(leak).map((d) => d.text), ["The largest holders", "The 3,000 Order objects"]);
 });

@@ -171,8 +171,8 @@ func writeBlock(b *strings.Builder, line, output string) {
 // marks are the texts that mean something in Markdown within a line. On sites with tickets, addresses and names behind
 // @ become links without any mark. Those of names are made of the finished page, where an entity for @ is @ again: a
 // space without width follows it. So does one behind the signs of another ticket, # and GH-: a backslash doesn't prevent that link.
-var marks = strings.NewReplacer("\\", `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "<", `\<`, ">", `\>`, "|", `\|`, "#", `\#&#8203;`, "GH-", "GH-&#8203;", "gh-", "gh-&#8203;", "!", `\!`,
-	"&", "&amp;", "~", `\~`, "@", "@&#8203;", "://", ":&#47;&#47;", "www.", "www&#46;", "WWW.", "WWW&#46;")
+var marks = strings.NewReplacer("\\", `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "<", `\<`, ">", `\>`, "|", `\|`, "#", `\#&#8203;`, "!", `\!`,
+	"GH-", "GH-&#8203;", "gh-", "gh-&#8203;", "&", "&amp;", "~", `\~`, "@", "@&#8203;", "://", ":&#47;&#47;", "www.", "www&#46;", "WWW.", "WWW&#46;")
 
 // plain returns a text of the process on one line, without a meaning in Markdown.
 func plain(s string) string {
