@@ -9,7 +9,6 @@ import { nothingIn } from "../src/pages/search";
 import { fieldName, steps } from "../src/pages/type";
 import { idleApart } from "../src/pages/work";
 import { isCut } from "../src/parts";
-import { Chosen } from "../src/site/files";
 import { address, parseRoute } from "../src/state";
 import { atLeast, bytes, capital, count, csharp, duration, fitted, linked, namespaceEnd, percent, runtimeVersion, shortMethod, shortType, typeParts, visible, withoutModule } from "../src/text";
 
@@ -230,21 +229,6 @@ test("the field of a property has the property's name", () => {
   assert.equal(fieldName("<Name>k__BackingField"), "Name");
   assert.equal(fieldName("_name"), "_name");
   assert.equal(fieldName("<>1__state"), "<>1__state");
-});
-
-test("small reads of a chosen file share blocks, and give its bytes", () => {
-  let parts = 0, changed = false;
-  const bytes = new Uint8Array(3 << 20).map((_, i) => (i * 31 + (i >> 9)) & 255);
-  (globalThis as Record<string, unknown>)["FileReaderSync"] = class { readAsArrayBuffer(b: Uint8Array): ArrayBuffer { parts++; if (changed) throw new Error("changed"); return b.slice().buffer as ArrayBuffer; } };
-  const file = new Chosen({ size: bytes.length, slice: (a: number, b: number) => bytes.subarray(a, b) } as unknown as Blob);
-  const read = (at: number, n: number): Uint8Array => { const to = new Uint8Array(n); return to.subarray(0, file.read(to, at)); };
-  for (let at = 0; at < bytes.length; at += 4000) assert.deepEqual(read(at, 4096), bytes.subarray(at, at + 4096));
-  assert.equal(parts, 6);
-  assert.deepEqual(read(100, 2 << 20), bytes.subarray(100, 100 + (2 << 20)));
-  assert.equal(parts, 7);
-  assert.equal(read(bytes.length, 10).length, 0);
-  changed = true;
-  assert.throws(() => read(5, 1 << 20), /EIO/);
 });
 
 test("sentences begin with a capital, and articles fit the names that are shown", () => {

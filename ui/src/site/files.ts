@@ -18,44 +18,18 @@ class Failure extends Error {
   constructor(readonly code: string) { super(code); }
 }
 
-/** Blocks of chosen files that are kept: 32 MB. Each read makes a part of the file and a buffer, and a browser frees both late. */
-const block = 1 << 19, mostBlocks = 64;
-
-/** A file that a person chose. Small reads are served from blocks, those that were read last. */
-export class Chosen implements Content {
+class Chosen implements Content {
   private readonly reader = new FileReaderSync();
-  private readonly blocks = new Map<number, Uint8Array>();
   constructor(private readonly file: Blob) {}
   size(): number { return this.file.size; }
   read(to: Uint8Array, at: number): number {
-    const n = Math.max(0, Math.min(to.length, this.file.size - at));
-    if (n >= block) {
-      to.set(this.part(at, n));
-      return n;
-    }
-    for (let done = 0; done < n;) {
-      const index = Math.floor((at + done) / block), from = (at + done) % block, bytes = this.block(index);
-      const part = bytes.subarray(from, Math.min(bytes.length, from + n - done));
-      if (part.length === 0) throw new Failure("EIO");
-      to.set(part, done);
-      done += part.length;
-    }
-    return n;
-  }
-  private block(index: number): Uint8Array {
-    let bytes = this.blocks.get(index);
-    if (bytes) this.blocks.delete(index); // it comes last again
-    else bytes = this.part(index * block, Math.min(block, this.file.size - index * block));
-    this.blocks.set(index, bytes);
-    if (this.blocks.size > mostBlocks) this.blocks.delete(this.blocks.keys().next().value!);
-    return bytes;
-  }
-  private part(at: number, n: number): Uint8Array {
+    const part = this.file.slice(at, at + to.length);
     try {
-      return new Uint8Array(this.reader.readAsArrayBuffer(this.file.slice(at, at + n)));
+      to.set(new Uint8Array(this.reader.readAsArrayBuffer(part)));
     } catch {
       throw new Failure("EIO"); // the file was changed or removed while it was open
     }
+    return part.size;
   }
   write(): number { throw new Failure("EROFS"); }
   close(): void { /* it stays the page's */ }
