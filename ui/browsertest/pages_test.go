@@ -134,7 +134,7 @@ func TestCauses(t *testing.T) {
 		texts []string
 	}{
 		{0, []string{"OrderException was not caught", "order 1042 failed", "crashing worker", "The crash and its stack"}},
-		{1, []string{"deadlock thread 11", "only writer", "sync over async", "Stack of thread"}},
+		{1, []string{"deadlock Thread 11", "only writer", "sync over async", "Stack of thread"}},
 		{3, []string{"starved", "calls wait for a connection", "6 of 7web requests wait", "GET /orders/{id:int}"}},
 	} {
 		b := start(t)

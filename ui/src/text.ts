@@ -201,7 +201,7 @@ const fitting = (before: string, text: string, own: string): string => (text ===
 /** A sentence begins with a capital letter, unless it begins with a name of the process. */
 export function capital(s: Said, pieces: Piece[]): Piece[] {
   const [first, ...rest] = pieces;
-  if (!first || s.args?.some((a) => a.start === 0 && a.type !== "count")) return pieces;
+  if (!first || s.args?.some((a) => a.start === 0 && ["type", "method", "field", "text", "object"].includes(a.type))) return pieces;
   return [{ ...first, text: first.text.slice(0, 1).toUpperCase() + first.text.slice(1) }, ...rest];
 }
 

@@ -237,6 +237,7 @@ test("sentences begin with a capital, and articles fit the names that are shown"
   assert.equal(shown(said("it holds a System.Object here", "type", "System.Object")), "It holds an object here");
   assert.equal(shown(said("it holds an Acme.Shop.Store here", "type", "Acme.Shop.Store")), "It holds a Store here");
   assert.equal(shown(said("run.Main stands", "method", "run.Main")), "run.Main stands");
+  assert.equal(shown(said('thread 25 "keeper" waits', "phrase", 'thread 25 "keeper"')), 'Thread 25 "keeper" waits');
   assert.equal(withoutModule("Shop.dll!Shop.Orders.Add(Int32)"), "Shop.Orders.Add(Int32)");
   assert.equal(withoutModule("Shop.Orders.<Add>g__Check|1!0"), "Shop.Orders.<Add>g__Check|1!0");
 });
