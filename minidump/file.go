@@ -96,21 +96,24 @@ func OpenLimited(src target.Source, l target.Limits) (*File, error) {
 	}
 	f.platform = f.loadPlatform(&f.notes)
 	ranges := f.loadRanges(&f.notes)
-	mem, warnings := memmap.New(src, ranges)
-	f.mem = *mem
-	for _, w := range warnings {
-		f.notes.add(w)
-	}
+	build := memmap.New
 	if s, ok := f.stream(leftout.Stream); ok {
 		b, err := f.StreamBytes(s)
 		if err != nil {
 			return nil, err
 		}
-		mark, err := leftout.Decode(b)
+		note, err := leftout.Decode(b)
 		if err != nil {
 			return nil, err
 		}
-		f.mem.LeaveOut(mark)
+		build = func(src target.Source, ranges []memmap.Range) (*memmap.Map, []error) {
+			return memmap.NewShrunk(src, ranges, note)
+		}
+	}
+	mem, warnings := build(src, ranges)
+	f.mem = *mem
+	for _, w := range warnings {
+		f.notes.add(w)
 	}
 	if len(f.mem.Ranges()) == 0 {
 		if err := f.checkNoMemory(); err != nil {

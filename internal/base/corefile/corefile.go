@@ -11,6 +11,7 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/sosgo/sosgo/internal/base/leftout"
 	"github.com/sosgo/sosgo/internal/base/memmap"
 	"github.com/sosgo/sosgo/target"
 )
@@ -46,12 +47,18 @@ func (c *Core) Warn(err error) {
 
 // MapMemory builds the address space from the stored ranges and reports whether it has any memory.
 // Memory that was not stored is missing, not zero. contradictory is the number of segments that are
-// larger in the file than in memory.
-func (c *Core) MapMemory(src target.Source, ranges []memmap.Range, contradictory int) bool {
+// larger in the file than in memory. note is the note of sosgo shrink, or nil.
+func (c *Core) MapMemory(src target.Source, ranges []memmap.Range, contradictory int, note *leftout.Note) bool {
 	if contradictory > 0 {
 		c.Warn(target.Corruptf("%d segments are larger in the file than in memory: the excess is ignored", contradictory))
 	}
-	mem, warnings := memmap.New(src, ranges)
+	build := memmap.New
+	if note != nil {
+		build = func(src target.Source, ranges []memmap.Range) (*memmap.Map, []error) {
+			return memmap.NewShrunk(src, ranges, note)
+		}
+	}
+	mem, warnings := build(src, ranges)
 	c.Map = *mem
 	for _, w := range warnings {
 		c.Warn(w)

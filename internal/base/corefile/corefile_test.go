@@ -29,7 +29,7 @@ func TestDiagInfo(t *testing.T) {
 	for version, runtime := range map[uint32]target.Addr{1: 0, 2: 0x2222, 3: 0x2222} {
 		var c corefile.Core
 		data := diagInfo(version)
-		require.True(t, c.MapMemory(source{bytes.NewReader(data)}, []memmap.Range{{Addr: 0x1000, Size: uint64(len(data))}}, 0))
+		require.True(t, c.MapMemory(source{bytes.NewReader(data)}, []memmap.Range{{Addr: 0x1000, Size: uint64(len(data))}}, 0, nil))
 		base, ok := c.ReadDiagInfo(0x1000)
 		assert.True(t, ok)
 		assert.Equal(t, runtime, base)
@@ -38,7 +38,7 @@ func TestDiagInfo(t *testing.T) {
 	}
 	for name, data := range map[string][]byte{"cut": diagInfo(2)[:39], "another page": bytes.Replace(diagInfo(2), []byte("DIAG"), []byte("GAID"), 1)} {
 		var c corefile.Core
-		require.True(t, c.MapMemory(source{bytes.NewReader(data)}, []memmap.Range{{Addr: 0x1000, Size: uint64(len(data))}}, 0))
+		require.True(t, c.MapMemory(source{bytes.NewReader(data)}, []memmap.Range{{Addr: 0x1000, Size: uint64(len(data))}}, 0, nil))
 		_, ok := c.ReadDiagInfo(0x1000)
 		assert.False(t, ok, name)
 		assert.Zero(t, c.Process.ExceptionRecord, name)

@@ -1,6 +1,6 @@
-// Package leftout defines the mark of dumps that sosgo shrink writes. A note in the dump holds the
-// mark, a 64-bit value. Each word of memory that was left out has this value, and no other word of
-// the dump has it.
+// Package leftout defines the note of dumps that sosgo shrink writes. It holds the mark, a 64-bit
+// value, and the runs of pages that the file does not store. Each word of memory that was left out
+// has this value, and no other word of the dump has it.
 package leftout
 
 import (
@@ -21,40 +21,95 @@ const (
 // WordSize is the size of a word in bytes. Words are aligned.
 const WordSize = 8
 
-// Size is the size in bytes of a note.
-const Size = 24
-
-// magic begins a note; version follows it.
-const magic, version = "sosgo shrink", 1
-
 // A Mark is the value of words that were left out. The zero Mark means that nothing was.
 type Mark uint64
 
-// Note returns the note that holds m.
-func (m Mark) Note() []byte {
-	b := binary.LittleEndian.AppendUint32([]byte(magic), version)
-	return binary.LittleEndian.AppendUint64(b, uint64(m))
+// Page is the unit in bytes of runs.
+const Page = 4096
+
+// Sizes in bytes of the two forms of a note: without runs, and before the runs of one with runs.
+const plainSize, headSize, runSize = 24, 32, 16
+
+// magic begins a note; its form follows it.
+const magic, plain, withRuns = "sosgo shrink", 1, 2
+
+// A Run is whole pages of memory that the file does not store. They were left out, or they are zeros.
+type Run struct {
+	Addr target.Addr
+	Size uint64 // bytes
+	Zero bool
 }
 
-// Decode returns the mark in a note. The error is target.ErrUnsupported for a note of a later
-// version of sosgo, and target.ErrCorrupt for a damaged one: the words that were left out of such a
-// dump are not recognizable.
-func Decode(b []byte) (Mark, error) {
+// A Note is what a shrunk dump records about itself.
+type Note struct {
+	Mark     Mark
+	Runs     []Run  // by address and disjoint
+	Segments []byte // the program headers before runs split them
+}
+
+// Bytes returns the content of the note.
+func (n *Note) Bytes() []byte {
+	form := uint32(plain)
+	if len(n.Runs) > 0 || len(n.Segments) > 0 {
+		form = withRuns
+	}
+	b := binary.LittleEndian.AppendUint32([]byte(magic), form)
+	b = binary.LittleEndian.AppendUint64(b, uint64(n.Mark))
+	if form == plain {
+		return b
+	}
+	b = binary.LittleEndian.AppendUint64(b, uint64(len(n.Runs)))
+	for _, r := range n.Runs {
+		a := uint64(r.Addr)
+		if r.Zero {
+			a |= 1
+		}
+		b = binary.LittleEndian.AppendUint64(b, a)
+		b = binary.LittleEndian.AppendUint64(b, r.Size)
+	}
+	return append(b, n.Segments...)
+}
+
+// Decode decodes a note. The error is target.ErrUnsupported for a note of a later version of
+// sosgo, and target.ErrCorrupt for a damaged one: what was left out of such a dump is not
+// recognizable.
+func Decode(b []byte) (*Note, error) {
 	head := len(magic) + 4
 	if len(b) < head || !bytes.HasPrefix(b, []byte(magic)) {
-		return 0, target.Corruptf("the note of sosgo shrink is damaged: which memory was left out is unknown")
+		return nil, target.Corruptf("the note of sosgo shrink is damaged: which memory was left out is unknown")
 	}
-	if v := binary.LittleEndian.Uint32(b[len(magic):]); v != version {
-		return 0, target.Unsupportedf("the dump was shrunk in form %d, and this sosgo reads form %d", v, version)
+	form := binary.LittleEndian.Uint32(b[len(magic):])
+	switch {
+	case form != plain && form != withRuns:
+		return nil, target.Unsupportedf("the dump was shrunk in form %d, and this sosgo reads forms up to %d", form, withRuns)
+	case form == plain && len(b) != plainSize, form == withRuns && len(b) < headSize:
+		return nil, target.Corruptf("the note of sosgo shrink has %d bytes", len(b))
 	}
-	if len(b) != Size {
-		return 0, target.Corruptf("the note of sosgo shrink has %d bytes, not %d", len(b), Size)
+	n := &Note{Mark: Mark(binary.LittleEndian.Uint64(b[head:]))}
+	if !n.Mark.valid() {
+		return nil, target.Corruptf("the note of sosgo shrink has no usable mark: %#x", uint64(n.Mark))
 	}
-	m := Mark(binary.LittleEndian.Uint64(b[head:]))
-	if !m.valid() {
-		return 0, target.Corruptf("the note of sosgo shrink has no usable mark: %#x", uint64(m))
+	if form == plain {
+		return n, nil
 	}
-	return m, nil
+	count, rest := binary.LittleEndian.Uint64(b[plainSize:]), b[headSize:]
+	if count > uint64(len(rest)/runSize) {
+		return nil, target.Corruptf("the note of sosgo shrink has %d bytes for %d runs", len(b), count)
+	}
+	var end target.Addr
+	for range count {
+		a, size := binary.LittleEndian.Uint64(rest), binary.LittleEndian.Uint64(rest[8:])
+		r := Run{Addr: target.Addr(a &^ 1), Size: size, Zero: a&1 != 0}
+		if (a&^1|size)%Page != 0 || size == 0 || r.Addr < end || r.Addr+target.Addr(size) <= r.Addr {
+			return nil, target.Corruptf("the note of sosgo shrink has an impossible run of %#x bytes at %#x", size, a)
+		}
+		n.Runs, rest, end = append(n.Runs, r), rest[runSize:], r.Addr+target.Addr(size)
+	}
+	n.Segments = rest
+	if len(n.Runs) == 0 && len(rest) == 0 {
+		return nil, target.Corruptf("the note of sosgo shrink has no runs")
+	}
+	return n, nil
 }
 
 // tag is the upper 16 bits of each mark, so that a mark is neither an address nor a small number.

@@ -12,20 +12,27 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
+// plain is the length in bytes of a note without runs.
+const plain = 24
+
+func note(mark leftout.Mark, runs ...leftout.Run) []byte {
+	return (&leftout.Note{Mark: mark, Runs: runs}).Bytes()
+}
+
 func ExampleDecode() {
-	note := leftout.NewMark(0x123456789abcdef0).Note()
-	m, err := leftout.Decode(note)
-	fmt.Printf("%d bytes, mark %#x, %v\n", len(note), uint64(m), err)
+	b := (&leftout.Note{Mark: leftout.NewMark(0x123456789abcdef0)}).Bytes()
+	n, err := leftout.Decode(b)
+	fmt.Printf("%d bytes, mark %#x, %v\n", len(b), uint64(n.Mark), err)
 	// Output: 24 bytes, mark 0xa5c3123456789abc, <nil>
 }
 
 func TestDecode(t *testing.T) {
-	good := leftout.NewMark(7 << 32).Note()
-	require.Len(t, good, leftout.Size)
-	m, err := leftout.Decode(good)
+	good := note(leftout.NewMark(7 << 32))
+	require.Len(t, good, plain)
+	n, err := leftout.Decode(good)
 	require.NoError(t, err)
-	assert.Equal(t, leftout.NewMark(7<<32), m)
-	assert.Equal(t, "\x00\x00\x07\x00\x00\x00\xc3\xa5", string(m.Bytes()))
+	assert.Equal(t, leftout.NewMark(7<<32), n.Mark)
+	assert.Equal(t, "\x00\x00\x07\x00\x00\x00\xc3\xa5", string(n.Mark.Bytes()))
 	for n := range good {
 		_, err := leftout.Decode(good[:n])
 		assert.ErrorIs(t, err, target.ErrCorrupt, n)
@@ -33,7 +40,7 @@ func TestDecode(t *testing.T) {
 	_, err = leftout.Decode(append(bytes.Clone(good), 0))
 	assert.ErrorIs(t, err, target.ErrCorrupt)
 	later := bytes.Clone(good)
-	later[12]++
+	later[12] = 3
 	_, err = leftout.Decode(append(later, 1, 2, 3))
 	assert.ErrorIs(t, err, target.ErrUnsupported)
 	for i := range good[:12] {
@@ -44,6 +51,33 @@ func TestDecode(t *testing.T) {
 	}
 	_, err = leftout.Decode(append(bytes.Clone(good[:16]), make([]byte, 8)...))
 	assert.ErrorIs(t, err, target.ErrCorrupt, "zeros are data")
+}
+
+// TestRuns checks that impossible runs are damage.
+func TestRuns(t *testing.T) {
+	const page = leftout.Page
+	mark := leftout.NewMark(7 << 32)
+	runs := []leftout.Run{{Addr: page, Size: page}, {Addr: 2 * page, Size: 3 * page, Zero: true}, {Addr: 8 * page, Size: page}}
+	good := (&leftout.Note{Mark: mark, Runs: runs, Segments: []byte("headers")}).Bytes()
+	n, err := leftout.Decode(good)
+	require.NoError(t, err)
+	assert.Equal(t, runs, n.Runs)
+	assert.Equal(t, "headers", string(n.Segments))
+	for n := range len(good) - len("headers") {
+		_, err := leftout.Decode(good[:n])
+		assert.ErrorIs(t, err, target.ErrCorrupt, n)
+	}
+	for what, bad := range map[string][]leftout.Run{
+		"no size":     {{Addr: page}},
+		"not a page":  {{Addr: page + 8, Size: page}},
+		"half a page": {{Addr: page, Size: page / 2}},
+		"wraps":       {{Addr: ^target.Addr(0) &^ (page - 1), Size: 2 * page}},
+		"overlap":     {{Addr: page, Size: 2 * page}, {Addr: 2 * page, Size: page}},
+		"order":       {{Addr: 2 * page, Size: page}, {Addr: page, Size: page}},
+	} {
+		_, err := leftout.Decode(note(mark, bad...))
+		assert.ErrorIs(t, err, target.ErrCorrupt, what)
+	}
 }
 
 // TestIndex finds only whole aligned words.
@@ -64,12 +98,13 @@ func TestIndex(t *testing.T) {
 
 // FuzzDecode: Decode returns an error, or a mark with the same note.
 func FuzzDecode(f *testing.F) {
-	f.Add(leftout.NewMark(1 << 40).Note())
+	f.Add(note(leftout.NewMark(1 << 40)))
+	f.Add(note(leftout.NewMark(1<<40), leftout.Run{Addr: 4096, Size: 8192, Zero: true}))
 	f.Add([]byte("sosgo shrink\x02\x00\x00\x00"))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		m, err := leftout.Decode(b)
-		if err == nil && !bytes.Equal(m.Note(), b) {
-			t.Fatalf("%x became %x", b, m.Note())
+		n, err := leftout.Decode(b)
+		if err == nil && !bytes.Equal(n.Bytes(), b) {
+			t.Fatalf("%x became %x", b, n.Bytes())
 		}
 	})
 }

@@ -53,6 +53,28 @@ var _ target.Memory = (*Map)(nil)
 //
 // A warning reports each case. New takes ownership of ranges.
 func New(src target.Source, ranges []Range) (*Map, []error) {
+	return newMap(src, ranges, nil)
+}
+
+// NewShrunk is New for a dump that sosgo shrink wrote. The runs of its note count before ranges.
+func NewShrunk(src target.Source, ranges []Range, note *leftout.Note) (*Map, []error) {
+	runs := make([]Range, len(note.Runs))
+	for i, r := range note.Runs {
+		base := int64(marksFrom)
+		if r.Zero {
+			base = zerosFrom
+		}
+		runs[i] = Range{Addr: r.Addr, Size: r.Size, Offset: base + int64(uint64(r.Addr)&(runOffsets-1))}
+	}
+	m, warnings := newMap(src, ranges, runs)
+	if len(runs) > 0 {
+		m.src = newUnstored(src, note.Mark)
+	}
+	m.mark = note.Mark.Bytes()
+	return m, warnings
+}
+
+func newMap(src target.Source, ranges, first []Range) (*Map, []error) {
 	var warnings []error
 	kept, cut, past, wrapped := usable(ranges, src.Size())
 	if past > 0 {
@@ -61,7 +83,7 @@ func New(src target.Source, ranges []Range) (*Map, []error) {
 	if wrapped > 0 {
 		warnings = append(warnings, target.Corruptf("%d memory ranges wrap around the address space", wrapped))
 	}
-	disjoint, overlaps := resolve(kept)
+	disjoint, overlaps := resolve(append(first, kept...))
 	if overlaps > 0 {
 		warnings = append(warnings, target.Corruptf("%d memory ranges overlap others: the first in the dump counts", overlaps))
 	}
@@ -268,10 +290,6 @@ func (m *Map) Stored(a target.Addr, limit uint64) uint64 {
 	return min(n, limit)
 }
 
-// LeaveOut makes words with the value of mark unreadable: reading one fails with target.ErrLeftOut.
-// It must be called before m is shared between goroutines.
-func (m *Map) LeaveOut(mark leftout.Mark) { m.mark = mark.Bytes() }
-
 // LeftOut reports whether something was left out of the dump.
 func (m *Map) LeftOut() bool { return m != nil && m.mark != nil }
 
@@ -282,6 +300,12 @@ func (m *Map) LeftOutBytes() (n uint64) {
 	}
 	for i := range m.ranges {
 		r := &m.ranges[i]
+		if r.Offset >= marksFrom {
+			if r.Offset < zerosFrom {
+				n += r.Size
+			}
+			continue
+		}
 		for a := r.Addr; r.contains(a); {
 			size := int(min(searched, r.Size-uint64(a-r.Addr)))
 			b := m.src.Bytes(r.Offset+int64(a-r.Addr), size)
@@ -430,6 +454,9 @@ func (m *Map) NextStored(a target.Addr) (target.Addr, bool) {
 	for ; i < len(m.ranges); i++ {
 		r := &m.ranges[i]
 		a = max(a, r.Addr)
+		if r.Offset >= marksFrom && r.Offset < zerosFrom {
+			continue
+		}
 		for m.mark != nil && r.contains(a) && m.isLeftOut(r, a&^(leftout.WordSize-1)) {
 			a = a&^(leftout.WordSize-1) + leftout.WordSize
 		}

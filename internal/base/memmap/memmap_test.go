@@ -441,7 +441,8 @@ func TestLeaveOut(t *testing.T) {
 		require.Empty(t, warnings)
 		require.False(t, m.LeftOut())
 		require.Zero(t, m.LeftOutBytes())
-		m.LeaveOut(mark)
+		m, warnings = NewShrunk(src, slices.Clone(ranges), &leftout.Note{Mark: mark})
+		require.Empty(t, warnings)
 		require.True(t, m.LeftOut())
 		assert.EqualValues(t, 5*8, m.LeftOutBytes())
 		has := func(a target.Addr) bool {
@@ -484,5 +485,40 @@ func TestLeaveOut(t *testing.T) {
 			require.Equal(t, want < 0x1100, ok, a)
 			require.True(t, !ok || next == want, a)
 		}
+	}
+}
+
+// TestUnstored checks that runs of a shrunk dump are zeros, or left out, and never missing.
+func TestUnstored(t *testing.T) {
+	const page = leftout.Page
+	file := pattern(2 * page)
+	note := &leftout.Note{Mark: leftout.NewMark(7 << 32), Runs: []leftout.Run{{Addr: 0x11000, Size: 40 * page, Zero: true}, {Addr: 0x39000, Size: 30 * page}}}
+	ranges := []Range{{0x10000, page, 0}, {0x57000, page, page}, {0x90000, page, 9 * page}}
+	for _, src := range []target.Source{target.BytesSource(file), target.ReaderAtSource(bytes.NewReader(file), int64(len(file)))} {
+		m, warnings := NewShrunk(src, slices.Clone(ranges), note)
+		require.Len(t, warnings, 1, "only the range past the end of the file is cut")
+		assert.EqualValues(t, page, m.Cut())
+		assert.EqualValues(t, 30*page, m.LeftOutBytes())
+		assert.EqualValues(t, 72*page, m.Stored(0x10000, 1<<30))
+		b := make([]byte, 50*page)
+		n, err := m.ReadMemory(b, 0x10004)
+		assert.Equal(t, 41*page-4, n)
+		require.ErrorIs(t, err, target.ErrLeftOut)
+		assert.Equal(t, file[4:page], b[:page-4])
+		assert.Equal(t, make([]byte, 40*page), b[page-4:n])
+		_, err = m.ReadMemory(b[:1], 0x57000-1)
+		require.ErrorIs(t, err, target.ErrLeftOut)
+		_, err = m.ReadMemory(b[:1], 0x58000)
+		require.NotErrorIs(t, err, target.ErrLeftOut)
+		next, ok := m.NextStored(0x39008)
+		assert.True(t, ok)
+		assert.EqualValues(t, 0x57000, next)
+		lent, ok := m.View(0x11008, 16)
+		assert.True(t, ok)
+		assert.Equal(t, make([]byte, 16), lent)
+		_, ok = m.View(0x39000, 8)
+		assert.False(t, ok)
+		assert.Empty(t, m.Span(0x39000))
+		assert.NotEmpty(t, m.Span(0x11000))
 	}
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/sosgo/sosgo/internal/base/corefile"
 	"github.com/sosgo/sosgo/internal/base/cursor"
+	"github.com/sosgo/sosgo/internal/base/leftout"
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/internal/base/memmap"
 	"github.com/sosgo/sosgo/target"
@@ -109,11 +110,15 @@ func OpenLimited(src target.Source, l target.Limits) (*File, error) {
 	b := &builder{limits: l, segments: segments, loads: sortedLoads(segments)}
 	b.Platform = target.Platform{OS: target.OSLinux, Arch: hdr.arch}
 	b.Process.Container = "ELF core"
-	if err := b.mapMemory(src); err != nil {
+	note, err := b.readLeftOut(src)
+	if err != nil {
 		return nil, err
 	}
-	if err := b.readLeftOut(src); err != nil {
+	if err := b.mapMemory(src, note); err != nil {
 		return nil, err
+	}
+	if note != nil && len(note.Segments) > 0 {
+		b.restoreSegments(note)
 	}
 	b.readNotes(src)
 	b.findSystem(hdr.abi)
@@ -268,8 +273,8 @@ func decodeSegments(b []byte) []segment {
 }
 
 // mapMemory builds the address space. Only p_filesz bytes of a segment are in the core; the rest of
-// p_memsz was left out.
-func (b *builder) mapMemory(src target.Source) error {
+// p_memsz was left out. note is the note of sosgo shrink, or nil.
+func (b *builder) mapMemory(src target.Source, note *leftout.Note) error {
 	ranges := make([]memmap.Range, 0, len(b.segments))
 	contradictory := 0
 	for i := range b.segments {
@@ -282,7 +287,7 @@ func (b *builder) mapMemory(src target.Source) error {
 		}
 		ranges = append(ranges, memmap.Range{Addr: s.addr, Size: min(s.fileSize, s.memSize), Offset: int64(s.off)})
 	}
-	if !b.MapMemory(src, ranges, contradictory) {
+	if !b.MapMemory(src, ranges, contradictory, note) {
 		return &FormatError{Format: format, Off: headerSize, Msg: fmt.Sprintf("no memory is in the file (%d segments, %d bytes): the core is truncated or empty",
 			len(b.segments), src.Size())}
 	}

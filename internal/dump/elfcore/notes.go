@@ -83,31 +83,36 @@ func (b *builder) readNotes(src target.Source) {
 	}
 }
 
-// readLeftOut reads the note of sosgo shrink, which has its own segment. A damaged note is an error
-// and not a warning: without it, memory that was left out would be read as data.
-func (b *builder) readLeftOut(src target.Source) error {
-	const most = 1 << 10
+// readLeftOut returns the note of sosgo shrink, which has its own segment, or nil. A damaged note is
+// an error and not a warning: without it, memory that was left out would be read as data.
+func (b *builder) readLeftOut(src target.Source) (*leftout.Note, error) {
+	const head = 12
 	for i := range b.segments {
 		s := &b.segments[i]
-		if s.typ != progNote || s.fileSize > most {
+		if s.typ != progNote || s.fileSize > limits.FileNoteBytes {
 			continue
+		}
+		start, err := corefile.ReadAt(src, s.off, min(s.fileSize, head+uint64(len(leftout.Owner))))
+		if err != nil || !bytes.HasSuffix(start, []byte(leftout.Owner)) {
+			continue // readNotes warns
 		}
 		data, err := corefile.ReadAt(src, s.off, s.fileSize)
 		if err != nil {
-			continue // readNotes warns
+			return nil, target.Corruptf("the note of sosgo shrink is cut off: which memory was left out is unknown")
 		}
-		c := cursor.New(data, int64(s.off))
-		n := nextNote(c, int64(s.off))
-		if n.Owner != leftout.Owner {
-			continue
-		}
-		mark, err := leftout.Decode(n.Data)
-		if err == nil {
-			b.LeaveOut(mark)
-		}
-		return err
+		n := nextNote(cursor.New(data, int64(s.off)), int64(s.off))
+		return leftout.Decode(n.Data)
 	}
-	return nil
+	return nil, nil
+}
+
+// restoreSegments puts the segments of the original core in the place of the pieces that sosgo shrink
+// made of them.
+func (b *builder) restoreSegments(note *leftout.Note) {
+	whole := slices.DeleteFunc(decodeSegments(note.Segments[:len(note.Segments)/progSize*progSize]), func(s segment) bool { return s.typ != progLoad })
+	rest := slices.DeleteFunc(b.segments, func(s segment) bool { return s.typ == progLoad })
+	b.segments = append(rest, whole...)
+	b.loads = sortedLoads(b.segments)
 }
 
 func (b *builder) readNoteSegment(src target.Source, s *segment) {

@@ -184,7 +184,7 @@ func (b *builder) mapMemory() error {
 		}
 	}
 	slices.SortStableFunc(b.loads, func(x, y macho.Segment) int { return cmp.Compare(x.Addr, y.Addr) })
-	if !b.MapMemory(b.src, ranges, contradictory) {
+	if !b.MapMemory(b.src, ranges, contradictory, nil) {
 		return &FormatError{Format: format, Off: macho.HeaderSize, Msg: fmt.Sprintf("no memory is in the file (%d segments, %d bytes): the core is truncated or empty",
 			len(b.segments), b.src.Size())}
 	}

@@ -34,7 +34,7 @@ func Shrink(ctx context.Context, d *process.Dump, w io.Writer, o Options) (*answ
 		return nil, err
 	}
 	out.Size = d.File().Size
-	wr := &writer{src: s.src, size: out.Size + int64(len(s.block)), job: s.job, jobs: d.Jobs(), done: o.Progress, fill: s.fill}
+	wr := &writer{src: s.src, size: s.size, job: s.job, jobs: d.Jobs(), done: o.Progress, fill: s.fill}
 	if o.Compress {
 		wr.level = zstd.SpeedBetterCompression
 	}
@@ -71,7 +71,11 @@ type shrinker struct {
 	mark   leftout.Mark
 	at     int64  // offset where the block is inserted
 	block  []byte // the note and the structures that lead to it
+	stays  []piece
+	size   int64 // bytes of the new file
 	counts [len(sparedKinds)]atomic.Uint64
+	// counted is set when a look at all memory has counted what is left out.
+	counted bool
 }
 
 // newShrinker decides what is left out.
@@ -83,6 +87,7 @@ func newShrinker(ctx context.Context, d *process.Dump, out *answer.Shrunk) (*shr
 	s := &shrinker{src: target.ReaderAtSource(f.Content(), f.Size), job: &job{control: map[uint64]bool{}}, layout: &layout{}}
 	if f.LeftOut() {
 		out.Before = true
+		s.keep(nil)
 		return s, nil
 	}
 	e, err := readContainer(f, s.src)
@@ -102,23 +107,28 @@ func newShrinker(ctx context.Context, d *process.Dump, out *answer.Shrunk) (*shr
 	if s.mark, err = freshMark(f, s.src, mem.Ranges()); err != nil {
 		return nil, err
 	}
-	var edits []edit
-	if _, mini := f.Target.(*minidump.File); mini {
-		s.at, s.block, edits, err = markMinidump(e, s.mark)
-	} else {
-		s.at, s.block, edits, err = markELF(s.src, s.mark)
-	}
-	if err != nil {
-		return nil, err
-	}
-	s.layout = newLayout(e.structures, mem.Ranges(), edits, f.Size)
 	j := s.job
 	j.marks = &marks{pages: map[target.Addr]*page{}, all: true}
 	runtimes, err := s.findRuntimes(ctx, d, out)
 	if err != nil {
 		return nil, err
 	}
-	return s, j.learn(ctx, d, s.src, mem.Ranges(), runtimes, slices.Concat(structure, reasons))
+	if err := j.learn(ctx, d, s.src, mem.Ranges(), runtimes, slices.Concat(structure, reasons)); err != nil {
+		return nil, err
+	}
+	s.layout = newLayout(e.structures, mem.Ranges(), nil, f.Size)
+	note := leftout.Note{Mark: s.mark}
+	var gone []span
+	if _, mini := f.Target.(*minidump.File); mini {
+		s.at, s.block, s.layout.edits, err = markMinidump(e, note)
+	} else {
+		if note.Runs, gone, err = s.unstored(ctx, d.Jobs()); err != nil {
+			return nil, err
+		}
+		s.at, s.block, s.layout.edits, err = markELF(s.src, note, gone)
+	}
+	s.keep(gone)
+	return s, err
 }
 
 // findRuntimes opens the runtimes, finds the objects with memory to omit, and collects the areas. If a heap
@@ -249,7 +259,21 @@ func (s *shrinker) fill(b []byte, off int64) error {
 	if len(b) == 0 {
 		return nil
 	}
-	return s.content(b, off-int64(len(s.block)))
+	off -= int64(len(s.block))
+	i, found := slices.BinarySearchFunc(s.stays, off, func(p piece, off int64) int { return cmp.Compare(p.at, off) })
+	if !found {
+		i--
+	}
+	for ; len(b) > 0 && i < len(s.stays); i++ {
+		p := &s.stays[i]
+		skip := off - p.at
+		n := min(int64(len(b)), p.size-skip)
+		if err := s.content(b[:n], p.off+skip); err != nil {
+			return err
+		}
+		b, off = b[n:], off+n
+	}
+	return nil
 }
 
 // content produces the bytes at off of the dump, shrunk.
@@ -313,7 +337,9 @@ func (s *shrinker) drop(b []byte, a target.Addr, r target.Range, kind int) {
 			n += wordSize
 		}
 	}
-	s.counts[kind].Add(n)
+	if !s.counted {
+		s.counts[kind].Add(n)
+	}
 }
 
 // objects omits parts of the objects in b, the memory at a. Memory between objects stays.

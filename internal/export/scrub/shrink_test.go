@@ -31,9 +31,9 @@ func remade(t *testing.T, file []byte) (*dump.File, error) {
 	require.NoError(t, err)
 	var edits []edit
 	if before.Format == dump.FormatMinidump {
-		s.at, s.block, edits, err = markMinidump(e, s.mark)
+		s.at, s.block, edits, err = markMinidump(e, leftout.Note{Mark: s.mark})
 	} else {
-		s.at, s.block, edits, err = markELF(src, s.mark)
+		s.at, s.block, edits, err = markELF(src, leftout.Note{Mark: s.mark}, nil)
 	}
 	if err != nil {
 		return nil, err
@@ -41,7 +41,8 @@ func remade(t *testing.T, file []byte) (*dump.File, error) {
 	assert.Zero(t, len(s.block)%filePage, "pages of memory stay pages of the file")
 	mem, _ := memmap.New(src, slices.Clone(e.ranges))
 	s.layout = newLayout(e.structures, mem.Ranges(), edits, int64(len(file)))
-	out := make([]byte, len(file)+len(s.block))
+	s.keep(nil)
+	out := make([]byte, s.size)
 	s.job.areas = areas{{Range: target.Range{End: ^target.Addr(0)}, kind: areaKeep}}
 	const piece = 1000 // not a divisor of anything
 	for off := 0; off < len(out); off += piece {
@@ -102,6 +103,64 @@ func TestMarkELF(t *testing.T) {
 	core.Segments = []synth.ELFSegment{{Addr: 0x10000, Data: content(4096, 1), Flags: 6}, {Addr: 0x20000, Data: content(64, 0), ClaimOffset: 32, Flags: 6}}
 	_, err = remade(t, core.Bytes())
 	require.ErrorIs(t, err, target.ErrUnsupported, "memory that is in the header")
+}
+
+// TestUnstored checks that a core without its pages of zeros has the memory and the mappings as before.
+func TestUnstored(t *testing.T) {
+	zeros := make([]byte, 3*4096)
+	core := &synth.ELFCore{Notes: []synth.ELFNote{synth.ELFThread(7, 6, make([]uint64, 27))}}
+	for i, data := range [][]byte{content(4096, 1), slices.Concat(zeros, content(4096, 2), zeros), zeros, slices.Concat(content(8192, 3), zeros), slices.Concat(zeros, content(100, 4))} {
+		core.Segments = append(core.Segments, synth.ELFSegment{Addr: uint64(0x10000 + i<<20), Data: data, Size: uint64(len(data) + 4096), Flags: 6})
+	}
+	file := core.Bytes()
+	before, err := dump.OpenReaderAt(bytes.NewReader(file), int64(len(file)), dump.Options{})
+	require.NoError(t, err)
+	src := target.BytesSource(file)
+	e, err := readContainer(before, src)
+	require.NoError(t, err)
+	dis, err := newDisguise(nil)
+	require.NoError(t, err)
+	s := &shrinker{src: src, job: &job{disguise: dis, marks: &marks{pages: map[target.Addr]*page{}}}, mark: leftout.NewMark(0x1234_5678_9abc)}
+	_, err = e.edits(s.job)
+	require.NoError(t, err)
+	s.job.areas = areas{{Range: target.Range{End: ^target.Addr(0)}, kind: areaKeep}}
+	mem, _ := memmap.New(src, slices.Clone(e.ranges))
+	s.layout = newLayout(e.structures, mem.Ranges(), nil, int64(len(file)))
+	runs, gone, err := s.unstored(t.Context(), 2)
+	require.NoError(t, err)
+	assert.Len(t, runs, 5)
+	s.at, s.block, s.layout.edits, err = markELF(src, leftout.Note{Mark: s.mark, Runs: runs}, gone)
+	require.NoError(t, err)
+	s.keep(gone)
+	out := make([]byte, s.size)
+	assert.Equal(t, len(file)+len(s.block)-5*len(zeros), len(out))
+	for off := 0; off < len(out); off += 1000 {
+		require.NoError(t, s.fill(out[off:min(off+1000, len(out))], int64(off)))
+	}
+	after, err := dump.OpenReaderAt(bytes.NewReader(out), int64(len(out)), dump.Options{})
+	require.NoError(t, err)
+	assert.Zero(t, after.LeftOutBytes(), "zeros are not left out")
+	assert.Empty(t, after.Warnings())
+	assert.Equal(t, slices.Collect(before.Regions()), slices.Collect(after.Regions()))
+	for r := range before.Regions() {
+		want, err := target.Bytes(before, r.Start, int(r.Stored))
+		require.NoError(t, err)
+		got, err := target.Bytes(after, r.Start, int(r.Stored))
+		require.NoError(t, err)
+		require.True(t, bytes.Equal(want, got), "memory at %v", r.Start)
+		_, err = target.Bytes(after, r.Start+target.Addr(r.Stored), 1)
+		require.ErrorIs(t, err, target.ErrNotInDump)
+		require.NotErrorIs(t, err, target.ErrLeftOut)
+	}
+	// Other programs see the pieces by their headers alone, which name no byte twice.
+	parts, err := readELF(target.BytesSource(out))
+	require.NoError(t, err)
+	assert.NoError(t, sharesBytes(parts.ranges))
+	for _, r := range parts.ranges {
+		got, err := target.Bytes(before, r.Addr, int(r.Size))
+		require.NoError(t, err)
+		assert.True(t, bytes.Equal(got, out[r.Offset:r.Offset+int64(r.Size)]), "piece at %v", r.Addr)
+	}
 }
 
 // TestMarkMinidump checks that the block precedes memory with offsets of 64 bits if only that follows, and is
