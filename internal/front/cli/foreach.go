@@ -155,9 +155,7 @@ func (l *line) filterLoop() error {
 	if command[0].text[0] != '!' {
 		command = command[1:]
 	}
-	if len(command) > 1 && command[0].text == "-n" || len(command) > 0 && command[0].text == "-n1" { // of xargs
-		command = command[min(len(command), 1+len("-n1")-len(command[0].text)):]
-	}
+	command = withoutOptions(command)
 	if len(command) == 0 {
 		return &UsageError{Text: "a command is missing behind " + l.filters[i][0].text, Hint: "dumpheap -short -type TYPE | foreach dumpobj"}
 	}
@@ -165,6 +163,21 @@ func (l *line) filterLoop() error {
 	body := line{command: command}
 	l.loop, l.command, l.filters = &loop{in: []line{in}, step: 1, body: []line{body}}, nil, l.filters[i+1:]
 	return l.filterLoop() // the answers of this loop may be the words of the next
+}
+
+// withoutOptions returns the command of "xargs -n 1 COMMAND" or "xargs -I {} COMMAND".
+func withoutOptions(command []word) []word {
+	for len(command) > 0 {
+		switch text := command[0].text; {
+		case len(command) > 1 && text == "-n", len(command) > 1 && text == "-I" && command[1].text == "{}":
+			command = command[2:]
+		case text == "-n1", text == "-I{}":
+			command = command[1:]
+		default:
+			return command
+		}
+	}
+	return command
 }
 
 // with returns l with an item in place of the name, in the arguments of its commands and filters.

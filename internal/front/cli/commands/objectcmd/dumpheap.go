@@ -17,7 +17,7 @@ import (
 
 type heapOptions struct {
 	Stat     bool `opt:"stat" help:"only the statistics"`
-	Short    bool `opt:"short" help:"only addresses, one a line, for scripts"`
+	Short    bool `opt:"short" excludes:"stat" help:"only addresses, one a line, for scripts"`
 	Strings  bool `opt:"strings" help:"only strings, counted by their content"`
 	ThinLock bool `opt:"thinlock" help:"only objects that are locked through their header"`
 	ByCount  bool `opt:"bycount" help:"statistics ordered by number of objects"`
