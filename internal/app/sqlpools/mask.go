@@ -42,7 +42,7 @@ func Masked(s string) string {
 		if strings.HasSuffix(part, ";") {
 			tail = ";"
 		}
-		if ok && secrets.Hides(name, strings.Trim(value, "; ")) {
+		if value = strings.Trim(value, "; "); ok && value != "" && (secrets.Named(name) || secrets.Looks(value)) {
 			out.WriteString(name + "=" + masked + tail)
 		} else {
 			out.WriteString(part)

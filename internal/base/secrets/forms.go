@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode"
 	"unsafe"
 )
 
@@ -168,7 +169,7 @@ func headerForms() []form {
 func namedForms() []form {
 	return []form{
 		{kind: KindOption, cues: nameCues, re: compiled(`(?i)(?:^|[\s"'\[,])--?[a-z0-9-]*(?:` + strong + `|token|auth-?key|pass)(?:[ =:]|"?,\s*)` + value), may: mayBeOption, not: isPlaceholder},
-		{kind: KindPair, cues: nameCues, re: compiled(`(?i)(?:^|[^a-z])(?:[a-z0-9]+[_.:-])*[a-z0-9]*(?:` + strong + `)\\?["']?\s*[=:]\s*` + value), may: mayBeAssigned, not: isMessage},
+		{kind: KindPair, cues: nameCues, re: compiled(`(?i)(?:^|[^a-z])(?:[a-z0-9]+[_.:-])*[a-z0-9]*(?:` + strong + `)\\?["']?\s*[=:]\s*` + value), may: mayBeAssigned, not: isNoPair},
 		{kind: KindPair, cues: []string{"<pass", "secret>", "password>", "key>"}, re: compiled(`(?i)<(?:` + strong + `)>([^<]+)</`)},
 		{kind: KindPair, cues: []string{"<add"}, // the configuration files of .NET Framework and NuGet
 			re: compiled(`(?i)<add\s+(?:key|name)\s*=\s*\\?["'][\w:. -]*(?:` + strong + `)\\?["']\s+value\s*=\s*\\?(?:"([^"\\]+)|'([^'\\]+))`)},
@@ -199,6 +200,20 @@ func isMessage(text string, match []int) bool {
 		return true
 	}
 	return sentence[strings.ToLower(text[from:to])] && strings.HasSuffix(text[:from], ": ") && to < len(text) && text[to] == ' '
+}
+
+// isNoPair reports whether the match of an assignment is a message, the folder of a shell, or a name that is assigned to itself, as in
+// AllowCredentials = Allow-Credentials.
+func isNoPair(text string, match []int) bool {
+	from, to := secretOf(match)
+	before := strings.TrimRight(text[match[0]:from], " =:\"'\\")
+	at := 1 + strings.LastIndexFunc(before, func(r rune) bool { return r != '_' && r != '-' && !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	if name := before[at:]; namesItself(name, text[from:to]) {
+		return !isSecretsName(text[from:to])
+	} else if isShellFolder(name, text[from:]) {
+		return (at == 0 || before[at-1] != ';') && (to == len(text) || text[to] != ';') // in connection strings it is a password
+	}
+	return isMessage(text, match)
 }
 
 // placeholders are words that stand for the value of an option in a text about usage: --api-key KEY.

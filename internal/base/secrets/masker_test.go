@@ -38,6 +38,10 @@ func TestFind(t *testing.T) {
 		"https://a.blob.core.windows.net/c?sv=2020&sig=aB%2Bc%3D&x=": "aB%2Bc%3D",
 		"https://hooks.slack.com/services/T000/B000/XXXXXXXX":        "T000/B000/XXXXXXXX",
 		"<Password>hunter22</Password>":                              "hunter22",
+		"UID=sa;PWD=/hunter22":                                       "/hunter22",
+		"PWD=/hunter22;UID=sa":                                       "/hunter22",
+		"DB_PWD=/hunter22":                                           "/hunter22",
+		"Credentials=Credentials1":                                   "Credentials1",
 	} {
 		spans := secrets.Find(text)
 		if assert.Len(t, spans, 1, text) {
@@ -89,6 +93,7 @@ func TestNotFound(t *testing.T) {
 		"password=***", "Password=<hidden>;", "Password=${DB_PASSWORD}", "http://localhost:5000/path@x", "00007f0c12345678 Contoso.PasswordHasher", "--passes 3", "secret: null",
 		"password: please enter it below", "the token: invalid or expired", "/etc/passwd: line 1 of the rules has no pattern", "/run/db_password: permission denied", "https://h/?code=404",
 		"TaskAwaiter SKIP AskForCode", "mysql --protocol=tcp -P 3306", "curl -u shop https://h/", "a machine and its password", "RequestVerificationTokenAttribute", "key-value", "secret_store",
+		"HOME=/root\x00PWD=/srv/shop\x00OLDPWD=/srv", "cd /srv\nPWD=/srv", `"PWD":"/srv/shop"`, "HeaderNames.AccessControlAllowCredentials = Access-Control-Allow-Credentials",
 		`<add key="Timeout" value="30"/>`, "JSESSIONID", "ConvertTo-SecureString $plain", "atlasv1", "PasswortRichtlinie", "class Bearer { }", "the cookie jar", "key = value", "/usr/share/dotnet/shared", "", "abc", "System.Collections.Generic.Dictionary<System.String, Contoso.Secret>",
 	} {
 		assert.Empty(t, secrets.Find(text), text)

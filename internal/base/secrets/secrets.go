@@ -141,4 +141,15 @@ func generatedWord(s string) bool {
 }
 
 // Hides reports whether to hide the value of a setting.
-func Hides(name, value string) bool { return value != "" && (Named(name) || Looks(value)) }
+func Hides(name, value string) bool {
+	return value != "" && (Named(name) && !isShellFolder(name, value) || Looks(value))
+}
+
+// isShellFolder reports whether a setting is a variable in which shells keep a folder. In connection strings PWD is a password.
+func isShellFolder(name, value string) bool {
+	if name != "PWD" && name != "OLDPWD" {
+		return false
+	}
+	const drive = len(`C:\`)
+	return strings.HasPrefix(value, "/") || len(value) >= drive && value[1] == ':' && (value[2] == '\\' || value[2] == '/')
+}
