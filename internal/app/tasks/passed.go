@@ -112,6 +112,9 @@ func (r *Reader) passed(out *Suspended, m *machine, x objects.Instance, sel *cal
 	}
 	for i := range list {
 		c := &list[i]
+		if !r.chooses(c.Chosen, m.typ, target.Addr(x)) {
+			continue
+		}
 		if c.Offset > site.il {
 			out.Later = append(out.Later, Call{Method: c.Method, Object: r.evaluate(m, x, c.On), Through: c.Through, Releaser: c.Releaser})
 			continue
@@ -188,6 +191,9 @@ func (r *Reader) CallsAround(md *dac.MethodDesc, il int, this target.Addr) (*Aro
 	}
 	out := &Around{}
 	for i := range sites {
+		if !r.chooses(sites[i].Chosen, class, this) {
+			continue
+		}
 		c := Call{Method: sites[i].Method, Object: r.follow(class, this, sites[i].On), Through: sites[i].Through, Releaser: sites[i].Releaser}
 		if sites[i].Offset < il {
 			out.Before = append(out.Before, c)

@@ -8,6 +8,7 @@ import (
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/app/tasks/internal/ilcalls"
 	"github.com/sosgo/sosgo/metadata"
+	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -111,7 +112,7 @@ func (r *Reader) through(caller *dac.MethodDesc, meta *metadata.Metadata, s *ilc
 	if md == nil {
 		return nil, false
 	}
-	w := r.wrapper(md, depth)
+	w, chosen := r.wrapper(md, depth), replaceable(md)
 	for _, c := range w.calls {
 		c.Offset, c.On, c.Through, c.Releaser = s.Offset, c.On.From(s.Args), s.Method, releaser(md)
 		args := make([]*ilcalls.Path, len(c.Args))
@@ -119,9 +120,16 @@ func (r *Reader) through(caller *dac.MethodDesc, meta *metadata.Metadata, s *ilc
 			args[i] = p.From(s.Args)
 		}
 		c.Args = args
+		c.Chosen = slices.Clone(c.Chosen)
+		for i := range c.Chosen {
+			c.Chosen[i].On = c.Chosen[i].On.From(s.Args)
+		}
+		if chosen {
+			c.Chosen = append(c.Chosen, ilcalls.Choice{On: s.On, Name: s.Method[strings.LastIndexByte(s.Method, '.')+1:], Method: md.Token})
+		}
 		inner = append(inner, c)
 	}
-	return inner, w.plain
+	return inner, w.plain && !chosen
 }
 
 // releaser reports whether a method creates an object or returns one, by itself or by a task. Numbers, texts and tasks without a result do not count.
@@ -153,7 +161,71 @@ func fullName(meta *metadata.Metadata, t *metadata.TypeSig) string {
 	return name
 }
 
-// callee returns the method that a call names, or nil. An overridden method is not found: it has no body, or another one.
+// replaceable reports whether a class may replace a method by its own, so that a call need not run this one. Methods without readable
+// metadata count.
+func replaceable(md *dac.MethodDesc) bool {
+	meta, err := md.Metadata()
+	if err != nil {
+		return true
+	}
+	def, err := meta.MethodDef(md.Token.Row())
+	if err != nil || def.Flags&methodVirtual == 0 || def.Flags&methodFinal != 0 {
+		return err != nil
+	}
+	owner, err := meta.MethodOwner(md.Token.Row())
+	if err != nil {
+		return true
+	}
+	class, err := meta.TypeDef(owner)
+	return err != nil || class.Flags&typeSealed == 0
+}
+
+// chooses reports whether the receivers of calls have no method of their own in place of those that the calls name. Unknown receivers may. The
+// paths begin in the object of type class at at.
+func (r *Reader) chooses(list []ilcalls.Choice, class *objects.Type, at target.Addr) bool {
+	for i := range list {
+		a := r.follow(class, at, list[i].On)
+		if a == 0 {
+			return false
+		}
+		o, err := r.r.TrustedObject(a)
+		if err != nil || !declares(o.Type, &list[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// declares reports whether the first class of a type and its bases with a method of a name declares the method that a call names.
+func declares(typ *objects.Type, call *ilcalls.Choice) bool {
+	for err := error(nil); typ != nil && err == nil; typ, err = typ.Base() {
+		found := false
+		for md, err := range typ.Methods() {
+			if err != nil {
+				return false
+			}
+			if name, err := md.Name(); err != nil || name != call.Name {
+				continue
+			}
+			if found = true; md.Token == call.Method {
+				return true
+			}
+		}
+		if found {
+			return false
+		}
+	}
+	return false
+}
+
+// Bits of MethodAttributes (II.23.1.10) and of TypeAttributes (II.23.1.15).
+const (
+	methodFinal   = 0x0020
+	methodVirtual = 0x0040
+	typeSealed    = 0x0100
+)
+
+// callee returns the method that a call names, or nil. A method of an interface is found, and has no body.
 func (r *Reader) callee(caller *dac.MethodDesc, class string, s *ilcalls.Site, row uint32) *dac.MethodDesc {
 	if row != 0 {
 		mod, err := caller.Module()

@@ -10,7 +10,7 @@ import (
 	"github.com/sosgo/sosgo/internal/app/triage"
 )
 
-// wrapped are the kinds of Wrappers.cs: the first finding, its severity, and a part of its text. The last ones are queues, and no locks.
+// wrapped are the kinds of Wrappers.cs: the first finding, its severity, and a part of its text. The last ones are healthy: methods that enter nothing, and queues.
 var wrapped = []struct {
 	kind     string
 	finding  answer.FindingKind
@@ -29,6 +29,10 @@ var wrapped = []struct {
 	{"lost", answer.FindingPermits, answer.SeverityHigh, "11 suspended operations wait for Quay.M.b.gate (SemaphoreSlim), 0 may enter; nobody was found who can give a permit back"},
 	{"saved", answer.FindingPermits, answer.SeverityHigh, "0 may enter; Quay.M.Stays "},
 	{"turns", answer.FindingPermits, answer.SeverityWarning, "likely entered it, and waits for a Task.Delay of 5ms"},
+	{"inherited", answer.FindingPermits, answer.SeverityHigh, "12 suspended operations wait for Quay.M.plain.Gate (SemaphoreSlim), 0 may enter; Quay.M.Stands "},
+	{"overridden", answer.FindingPermits, answer.SeverityHigh, "11 suspended operations wait for Quay.M.open.Gate (SemaphoreSlim), 0 may enter; nobody was found who can give a permit back"},
+	{"visits", "", "", ""},
+	{"pulses", "", "", ""},
 	{"belt", "", "", ""},
 	{"rest", "", "", ""},
 }

@@ -49,6 +49,14 @@ namespace Quay
         public async Task Consumes() { while (true) { await Arrived(); int i = Take(); if (i < 0) Put(-i); using (M.Scope()) await Task.Delay(-1 - i % 1); } }
         public async Task Rests() { while (true) { await items.WaitAsync(); M.sum += Take(); await M.never.Task; } }
     }
+    public class Turnstile // methods that a class may replace
+    {
+        public readonly SemaphoreSlim Gate = new SemaphoreSlim(1);
+        public virtual Task EnterAsync() { return Gate.WaitAsync(); }
+        public virtual void Leave() { Gate.Release(); }
+    }
+    public sealed class OpenTurnstile : Turnstile { public override Task EnterAsync() { return Task.Delay(1); } public override void Leave() { } } // enters nothing
+    public sealed class PlainTurnstile : Turnstile { }
     public sealed class Scoped : IDisposable { public void Dispose() { M.sum++; } }
     public static class M
     {
@@ -67,6 +75,13 @@ namespace Quay
         static async Task Passes() { await a.EnterAsync(); sum++; a.Leave(); }
         static async Task Loses() { await b.EnterAsync(); sum++; if (sum == 1) throw new FormatException("ticket"); b.Leave(); }
         static async Task Turns() { while (true) { await c.EnterAsync(); try { await Task.Delay(5); } finally { c.Leave(); } } }
+        static readonly Turnstile open = new OpenTurnstile(), plain = new PlainTurnstile(); static readonly Queue<int> box = new Queue<int>();
+        static async Task Visits() { await open.EnterAsync(); try { await never.Task; } finally { open.Leave(); } }
+        static async Task Tickets() { await open.Gate.WaitAsync(); sum++; if (sum == 1) throw new FormatException("ticket"); open.Gate.Release(); }
+        static async Task Stands() { await plain.EnterAsync(); try { await never.Task; } finally { plain.Leave(); } }
+        static async Task Follows() { await plain.EnterAsync(); sum++; plain.Leave(); }
+        static void Takes() { while (true) lock (box) { while (box.Count == 0) Monitor.Wait(box); sum += box.Dequeue(); } }
+        static void Fills() { while (true) { lock (box) { box.Enqueue(1); Monitor.Pulse(box); } Thread.Sleep(20); } }
         static void Save() { a.Enter(); try { sum++; } finally { a.Leave(); } }
         static async Task SavesFirst() { Save(); await never.Task; }
         static void Nests() { a.Enter(); try { Thread.Sleep(100); Log(); } finally { a.Leave(); } }
@@ -86,7 +101,11 @@ namespace Quay
                 case "held": keep.Add(Stays()); for (int i = 0; i < 12; i++) keep.Add(Passes()); break; // Stays holds it and waits for a promise
                 case "lost": for (int i = 0; i < 12; i++) keep.Add(Loses()); break; // the first failed and has not left
                 case "saved": keep.Add(SavesFirst()); keep.Add(Stays()); for (int i = 0; i < 12; i++) keep.Add(Passes()); break; // Stays holds it, SavesFirst does not
+                case "inherited": keep.Add(Stands()); for (int i = 0; i < 12; i++) keep.Add(Follows()); break; // Stands holds it and waits for a promise
+                case "overridden": keep.Add(Visits()); for (int i = 0; i < 12; i++) keep.Add(Tickets()); break; // Visits has not entered the gate; the first of Tickets failed and has not left
                 // nothing is wrong
+                case "visits": for (int i = 0; i < 6; i++) keep.Add(Visits()); break;
+                case "pulses": for (int i = 0; i < 4; i++) T("taker " + i, Takes); T("filler", Fills); break;
                 case "turns": for (int i = 0; i < 20; i++) keep.Add(Turns()); break;
                 case "belt": for (int i = 0; i < 6; i++) keep.Add(belt.Consumes()); for (int i = 0; i < 3; i++) belt.Put(i); break;
                 case "rest": for (int i = 0; i < 6; i++) keep.Add(belt.Rests()); for (int i = 0; i < 3; i++) belt.Put(i); break;

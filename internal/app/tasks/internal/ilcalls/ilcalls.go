@@ -21,6 +21,15 @@ type Site struct {
 	Through string
 	// Releaser reports that Through returns or creates an object.
 	Releaser bool
+	// Chosen are the calls on the way into the wrapper that the class of their receiver chooses the method of.
+	Chosen []Choice
+}
+
+// A Choice is a call of a method that classes may replace by their own.
+type Choice struct {
+	On     *Path
+	Name   string // of the method, without its class
+	Method metadata.Token
 }
 
 // Of returns the calls in a method's IL, in code order. With an error, it returns the calls before it.
