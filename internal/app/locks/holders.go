@@ -269,6 +269,7 @@ func (s *survey) threadsInside(entries []entry) {
 		}
 		used := map[*semaphoreUse]bool{} // true for a holder
 		blind, waiting := false, waits[t]
+		leaving := false // it is inside Release
 		for f := range s.r.walker.Walk(s.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}) {
 			blind = blind || f.Missing() != nil
 			if f.Kind != stackwalk.FrameManaged {
@@ -277,8 +278,13 @@ func (s *survey) threadsInside(entries []entry) {
 			md, err := f.Method()
 			if err == nil && md != nil {
 				var m *methodCalls
-				if m, err = s.calls(f.Runtime, md, known, wanted); err == nil && m.own {
-					s.frameUses(used, t, &f, m, waiting)
+				if m, err = s.calls(f.Runtime, md, known, wanted); err == nil {
+					leaving = leaving || m.name == releaseMethod
+				}
+				if err == nil && m.own {
+					if s.frameUses(used, t, &f, m, waiting, leaving) {
+						leaving = false
+					}
 					if wraps, _ := s.found.tasks.EntersFor(md); !wraps {
 						waiting = nil // its callers do not stand in this wait
 					}
@@ -297,16 +303,25 @@ func (s *survey) threadsInside(entries []entry) {
 	}
 }
 
+// releaseMethod is the qualified name of the method that gives a permit back.
+const releaseMethod = "System.Threading.SemaphoreSlim.Release"
+
 // frameUses records in used which semaphores the method of a frame has entered, or may have. waits is what the thread
-// waits for in this frame.
-func (s *survey) frameUses(used map[*semaphoreUse]bool, t *stackwalk.Thread, f *stackwalk.Frame, m *methodCalls, waits *lock) {
+// waits for in this frame. leaving reports that the thread is inside Release: what the frame is about to release is no longer held for sure,
+// and gives is true if there is such a semaphore.
+func (s *survey) frameUses(used map[*semaphoreUse]bool, t *stackwalk.Thread, f *stackwalk.Frame, m *methodCalls, waits *lock, leaving bool) (gives bool) {
 	if len(m.list) == 0 {
-		return
+		return false
 	}
 	around, err := s.around(t, f, m.method)
 	for l, u := range s.uses {
 		through := slices.ContainsFunc(m.list, func(name string) bool { return slices.Contains(u.entries, name) })
 		switch {
+		case err == nil && leaving && givesNext(around, l.Address):
+			gives = true
+			if !used[u] {
+				used[u] = false
+			}
 		case err == nil && pastWait(around, l.Address):
 			if !used[u] {
 				u.holders = append(u.holders, s.threadHolder(t, f, m))
@@ -319,6 +334,13 @@ func (s *survey) frameUses(used map[*semaphoreUse]bool, t *stackwalk.Thread, f *
 			used[u] = false
 		}
 	}
+	return gives
+}
+
+// givesNext reports whether the first release of a method's calls that are not done gives back a semaphore's permit.
+func givesNext(around *tasks.Around, semaphore target.Addr) bool {
+	i := slices.IndexFunc(around.Later, func(c tasks.Call) bool { return releasedBy(&tasks.Call{Releaser: true}, &c) })
+	return i >= 0 && releasedBy(&tasks.Call{Object: semaphore, Releaser: true}, &around.Later[i])
 }
 
 // pastWait reports whether a method is past its own wait for a semaphore and releases it later.

@@ -26,6 +26,7 @@ func TestEndsByItself(t *testing.T) {
 		{wait{how: answer.HowRecorded, timeout: -1}, "System.Threading.Tasks.Task.WaitAny(System.Threading.Tasks.Task[])", "waits for any of several"},
 		{wait{how: answer.HowInferred, timeout: -1}, join, "may wait for a limited time, which is unknown"},
 		{wait{how: answer.HowInferred, timeout: -1}, "System.Threading.Thread.Join()", ""},
+		{wait{how: answer.HowInferred, timeout: -1}, "System.Threading.ReaderWriterLockSlim.TryEnterWriteLockCore(TimeoutTracker)", "may wait for a limited time, which is unknown"},
 	} {
 		assert.Equal(t, c.want, endsByItself(&c.w, c.called).Text, c.called)
 	}
@@ -47,6 +48,23 @@ func TestEntryPoint(t *testing.T) {
 	assert.Contains(t, list[0].Text, "sync over async: thread 0 ")
 	assert.Contains(t, list[1].Text, "the program's entry point")
 	assert.NotContains(t, list[1].Text, "blocks")
+}
+
+// TestGivesNext checks that code about to release a semaphore is known by the first release that it has not done.
+func TestGivesNext(t *testing.T) {
+	call := func(method string, on target.Addr) tasks.Call { return tasks.Call{Method: method, Object: on} }
+	for _, c := range []struct {
+		later []tasks.Call
+		want  bool
+	}{
+		{[]tasks.Call{call("Store.get_Gate", 0), call("SemaphoreSlim.Release", 1), call("SemaphoreSlim.Release", 2)}, true},
+		{[]tasks.Call{call("SemaphoreSlim.Release", 2), call("SemaphoreSlim.Release", 1)}, false},
+		{[]tasks.Call{call("SemaphoreSlim.Release", 0)}, true}, // perhaps
+		{[]tasks.Call{call("SemaphoreSlim.Wait", 1)}, false},
+		{nil, false},
+	} {
+		assert.Equal(t, c.want, givesNext(&tasks.Around{Later: c.later}, 1), c.later)
+	}
 }
 
 // TestNobody checks that a semaphore counts as unheld only if all possible holders were read.

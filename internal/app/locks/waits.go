@@ -392,7 +392,7 @@ func endsByItself(w *wait, called string) answer.Statement {
 		return words.EndsWithAny.Of()
 	case strings.Contains(arguments, "System.Threading.CancellationToken"):
 		return words.EndsCanceled.Of()
-	case w.serves == "" && (w.how != answer.HowRecorded || w.steps) && (strings.Contains(arguments, "Int32") || strings.Contains(arguments, "System.TimeSpan")):
+	case w.serves == "" && (w.how != answer.HowRecorded || w.steps) && (takesTime(called) || strings.Contains(arguments, "TimeoutTracker")):
 		return words.EndsSometime.Of()
 	}
 	return answer.Statement{}
