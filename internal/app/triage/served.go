@@ -24,9 +24,9 @@ type served struct {
 }
 
 // works reports whether the program works on a request. A stream of events or a WebSocket may be open for hours, and not every server shows whether
-// a response has begun.
+// a response has begun. Without a state, that could not be read.
 func works(r *answer.Request) bool {
-	return r.Context != 0 && !r.Begun && !r.Upgraded && (r.Server == "Kestrel" || r.Server == "IIS")
+	return r.Context != 0 && r.State != "" && !r.Begun && !r.Upgraded && (r.Server == "Kestrel" || r.Server == "IIS")
 }
 
 // readServed reads the requests that the process serves. What they wait for takes long: it is read if there are enough of them to judge.

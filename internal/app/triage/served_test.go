@@ -20,7 +20,7 @@ func serve(n int, route string, age time.Duration, w answer.AsyncWork, box targe
 	w.Frames = []answer.AsyncFrame{{Object: box, AsyncPlace: &answer.AsyncPlace{Method: answer.Text{S: "Shop.Prices.GetAsync"}}},
 		{AsyncPlace: &answer.AsyncPlace{Method: answer.Text{S: "Shop.Page.Show"}}}}
 	for range n {
-		r := answer.Request{Context: 0x10, Server: "Kestrel", Method: answer.Text{S: "GET"}, Route: answer.Text{S: route}, Stack: &w}
+		r := answer.Request{Context: 0x10, Server: "Kestrel", State: "in the application", Method: answer.Text{S: "GET"}, Route: answer.Text{S: route}, Stack: &w}
 		if age > 0 {
 			since := servedAt.Add(-age)
 			r.Started = &since
@@ -42,10 +42,15 @@ func TestServed(t *testing.T) {
 	for i := range httpSys {
 		httpSys[i].Server = "HTTP.sys"
 	}
+	unread := serve(30, "/feed", time.Minute, socket, 1) // nobody knows whether their responses have begun
+	for i := range unread {
+		unread[i].State = ""
+	}
 	for name, c := range map[string]struct {
 		list []answer.Request
 		says string
 	}{
+		"unread":   {unread, ""},
 		"HTTP.sys": {httpSys, ""},
 		"sockets": {append(serve(30, "/a", 9*time.Second, socket, 1), serve(3, "/b", 12*time.Second, socket, 1)...),
 			"33 of 33 requests that the process serves, the oldest for 12s, wait for an operation of a socket: 30 × GET /a, 3 × GET /b"},
@@ -84,7 +89,7 @@ func TestVictims(t *testing.T) {
 	remote := answer.AsyncWork{Remote: answer.WaitServer, Why: words.ServersAnswer.Of(answer.Statement{})}
 	inside := answer.AsyncWork{Why: words.ASemaphore.Of()}
 	judge := func(q *Answers, list []answer.Request) answer.Finding {
-		q.Requests = Got(&answer.Requests{Now: &servedAt, Requests: append(list, answer.Request{Context: 0x20, Server: "Kestrel"})}, nil)
+		q.Requests = Got(&answer.Requests{Now: &servedAt, Requests: append(list, answer.Request{Context: 0x20, Server: "Kestrel", State: "in the application"})}, nil)
 		out, err := Judge(context.Background(), q, Options{})
 		require.NoError(t, err)
 		require.Len(t, out.Findings, 1)

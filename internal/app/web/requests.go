@@ -361,11 +361,14 @@ func (q *query) slots(out *answer.Request, trace, user, session *objects.RefFiel
 // iis adds the request data of the module in an IIS worker process.
 func (q *query) iis(out *answer.Request, o objects.Object, s *iisContext, x objects.Instance) {
 	g := q.reading()
-	out.Object, out.Server, out.State = o.Addr, "IIS", "in the application"
+	out.Object, out.Server = o.Addr, "IIS"
 	out.Method, out.Scheme = g.TextAt(&s.Method, x), g.TextAt(&s.Scheme, x)
 	out.PathBase, out.Path, out.Query = g.TextAt(&s.PathBase, x), g.TextAt(&s.Path, x), g.TextAt(&s.Query, x)
 	out.Status = g.IntAt(&s.StatusCode, x)
-	out.Begun, out.Upgraded = g.BoolAt(&s.Started, x).Value, g.BoolAt(&s.Upgraded, x).Value
+	begun := g.BoolAt(&s.Started, x)
+	if out.Begun, out.Upgraded = begun.Value, g.BoolAt(&s.Upgraded, x).Value; begun.Err == nil {
+		out.State = "in the application"
+	}
 	out.ID, out.Conn = g.TextAt(&s.RequestID, x), g.TextAt(&s.Connection, x)
 	out.Remote, out.Local = q.address(g, &s.RemoteIP, &s.RemotePort, x), q.address(g, &s.LocalIP, &s.LocalPort, x)
 	q.headers(out, &s.Headers, x)
