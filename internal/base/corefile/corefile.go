@@ -28,7 +28,7 @@ type Core struct {
 	Exception *target.Exception
 	Warnings  []error
 	CutNotes  uint64 // bytes of notes past the end of the file
-	ListsAll  bool   // the kernel or gdb wrote the core
+	ListsAll  bool   // the kernel wrote the core
 }
 
 // maxWarnings limits the warnings of one core, so that a million broken notes yield a few lines.
@@ -145,8 +145,8 @@ func (c *Core) sameMapping(i, j int) bool {
 }
 
 // claims returns the memory that the process had, stored or not. A writer that takes whole regions
-// lists all writable memory, which shows in the dead part of stacks (HasDeadStacks). The kernel and
-// gcore also list what they do not store. createdump lists what it stores: in a full dump all that
+// lists all writable memory, which shows in the dead part of stacks (HasDeadStacks). The kernel
+// also lists what it does not store. gdb lists no memory that the process keeps out of cores (VM_DONTDUMP, smaps flag "dd"). createdump lists what it stores: in a full dump all that
 // the process could read, in other kinds the private memory that it could write, and what its walk
 // of the runtime touched (CrashInfo::GatherCrashInfo in createdump/crashinfo.cpp, since .NET Core
 // 3). Memory that was reserved without access does not count.
