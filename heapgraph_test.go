@@ -277,6 +277,32 @@ func TestMaxMemory(t *testing.T) {
 	assert.ErrorIs(t, err, sosgo.ErrLimit)
 }
 
+// TestMaxMemoryOfTables checks that the tables that answers make of what a heap has in masses count against
+// Options.MaxMemory, and are given back.
+func TestMaxMemoryOfTables(t *testing.T) {
+	c := testdump.Open(t, "net10-async")
+	o := c.Options()
+	o.MaxMemory = 2 << 10
+	d, err := sosgo.Open(c.Plain(), o)
+	require.NoError(t, err)
+	defer d.Close()
+	v, err := d.View("")
+	require.NoError(t, err)
+	for range 2 {
+		for name, what := range map[string]string{
+			"app/async.Tasks": "all tasks", "app/async.Stacks": "all tasks", "app/threadpool.Timers": "all timers", "app/memory.OldReferences": "young objects",
+		} {
+			_, err := answers.Call(t.Context(), name, v.Process)
+			assert.ErrorIs(t, err, sosgo.ErrLimit, name)
+			assert.ErrorContains(t, err, what, name)
+			assert.NotContains(t, err.Error(), "beside", name)
+		}
+	}
+	waits, err := v.Waits(t.Context(), sosgo.WaitOptions{})
+	require.NoError(t, err)
+	assert.ErrorIs(t, errors.Join(waits.Noted()...), sosgo.ErrLimit)
+}
+
 // TestMaxMemoryOfQueries checks that what a query keeps counts against Options.MaxMemory, and is given back.
 func TestMaxMemoryOfQueries(t *testing.T) {
 	c := testdump.Open(t, "net10-zoo")

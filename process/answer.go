@@ -9,6 +9,7 @@ import (
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/base/offheap"
 	"github.com/sosgo/sosgo/internal/words"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/stackwalk"
@@ -42,7 +43,9 @@ func Answer[T any](ctx context.Context, p *Process, compute func(ctx context.Con
 		return none, err
 	}
 	defer done()
-	ctx = p.dump.WithMaxMemory(ctx)
+	charge := p.dump.budget.Charge("the answer")
+	defer charge.End()
+	ctx = offheap.WithCharge(p.dump.WithMaxMemory(ctx), charge)
 	c := &Call{Process: p, ctx: ctx}
 	out, err := compute(ctx, c)
 	if err != nil && ctx.Err() != nil {

@@ -468,15 +468,16 @@ func (r *run) columns() []answer.QueryColumn {
 }
 
 func (r *run) rows(yield func(answer.QueryRow, error) bool) error {
+	before := r.e.ctx
+	defer func() { r.e.ctx = before }()
 	if r.o.Time > 0 {
 		ctx, cancel := context.WithTimeout(r.e.ctx, r.o.Time)
 		defer cancel()
-		before := r.e.ctx
 		r.e.ctx = ctx
-		defer func() { r.e.ctx = before }()
 	}
 	r.memory = offheap.BudgetOf(r.e.ctx).Charge("the query")
 	defer r.memory.Free()
+	r.e.ctx = offheap.WithCharge(r.e.ctx, r.memory) // of sources
 	s := sink{r: r, yield: yield}
 	err := r.feed(&s)
 	if err == nil {

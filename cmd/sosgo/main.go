@@ -39,8 +39,20 @@ func delayGC() {
 
 // environment returns the commands and functions that make up sosgo.
 func environment(interrupt <-chan os.Signal) cli.Env {
-	return cli.Env{Commands: commands.All(), Open: commands.Open, Names: commands.Names, Greeting: commands.Greeting,
+	return cli.Env{Commands: commands.All(), Open: open, Names: commands.Names, Greeting: commands.Greeting,
 		Threads: commands.Threads, Limits: commands.Limits(), Sandbox: commands.Sandbox, Mask: commands.Mask, LookupEnv: os.LookupEnv, Interrupt: interrupt, Leave: os.Exit}
+}
+
+// garbage is the room above --max-memory that Go's heap has, for garbage and for what is not counted, in bytes.
+const garbage = 48 << 20
+
+// open opens a dump. With --max-memory, the heap is collected more often near this limit, instead of growing to twice
+// of what it holds.
+func open(ctx context.Context, path string, o cli.OpenOptions) (cli.Dump, error) {
+	if o.MaxMemory > 0 && os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(o.MaxMemory + garbage)
+	}
+	return commands.Open(ctx, path, o)
 }
 
 // interrupts delivers Ctrl-C. A second one before the first is received ends the process, since the command does not

@@ -11,6 +11,7 @@ import (
 	"github.com/sosgo/sosgo/internal/app/shapes"
 	"github.com/sosgo/sosgo/internal/app/tasks"
 	"github.com/sosgo/sosgo/internal/base/limits"
+	"github.com/sosgo/sosgo/internal/base/offheap"
 	"github.com/sosgo/sosgo/internal/words"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"
@@ -90,13 +91,18 @@ func (s *survey) operations(o heap.ScanOptions) error {
 			continue // another stack has its frames
 		}
 		s.gaps.NoteAll(stack.Noted())
-		s.stack(stack, known)
+		if err := s.stack(stack, known); err != nil {
+			s.partial = true
+			s.lose(err)
+			break
+		}
 	}
 	return s.ctx.Err()
 }
 
-// stack adds the operations of a stack, one for each path from its first frame outwards.
-func (s *survey) stack(stack *answer.AsyncStack, known map[target.Addr]*thing) {
+// stack adds the operations of a stack, one for each path from its first frame outwards. The error is that of
+// offheap.Keep.
+func (s *survey) stack(stack *answer.AsyncStack, known map[target.Addr]*thing) error {
 	s.ring(stack)
 	leaf := stack.Frames[0].Object
 	if n := len(stack.Waits); n > 0 {
@@ -118,8 +124,11 @@ func (s *survey) stack(stack *answer.AsyncStack, known map[target.Addr]*thing) {
 		seen[op.box] = true
 		if t == nil {
 			if t = s.thingOf(leaf, stack, known); t.cause == tasks.CauseNone {
-				return // it goes on
+				return nil // it goes on
 			}
+		}
+		if err := s.keep(len(path)); err != nil {
+			return err
 		}
 		op.leaf, op.thing = leaf, t
 		for _, f := range path {
@@ -138,6 +147,20 @@ func (s *survey) stack(stack *answer.AsyncStack, known map[target.Addr]*thing) {
 			}
 		}
 	}
+	return nil
+}
+
+// keep counts the memory of an operation with so many frames, and of its node in the graph of waits.
+func (s *survey) keep(frames int) error {
+	type node struct {
+		operation
+		wait
+		thing
+		_ [128]byte // its names, and what web.Reader.ServedBy remembers of it
+	}
+	type entry [4]target.Addr // in path and standing
+	const what = "the graph of all waits"
+	return cmp.Or(offheap.Keep[node](s.ctx, what, 1), offheap.Keep[entry](s.ctx, what, frames))
 }
 
 // ring adds the async methods of a stack that await each other. It skips rings with other objects, which may complete

@@ -12,7 +12,9 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/base/limits"
+	"github.com/sosgo/sosgo/internal/base/offheap"
 	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/target"
 )
 
 // A Reading reads objects for one answer. It notes unreadable parts in the answer's gaps. A caller tries one shape
@@ -162,7 +164,11 @@ func (r Reading) TimeAt(f *objects.IntField, x objects.Instance) *time.Time {
 // TypeText returns the name of an object's type, as in metadata.
 func (r Reading) TypeText(o objects.Object) answer.Text { return r.Text(o.Type.ManagedName()) }
 
-// ReadObjects lists the objects of objects.BoundObjects and notes its errors. The list ends early when ctx is done.
+// row is about what an answer keeps of an object that it lists.
+type row [256]byte
+
+// ReadObjects lists the objects of objects.BoundObjects and notes its errors. The list ends early when ctx is done, and
+// when what answers keep of the objects needs more memory than the dump's limit.
 func ReadObjects[S any](ctx context.Context, r Reading, h *heap.Heap, o heap.ScanOptions) iter.Seq2[objects.Object, objects.Found[S]] {
 	return func(yield func(objects.Object, objects.Found[S]) bool) {
 		for f, err := range objects.BoundObjects[S](ctx, r.Binder, h, nil, o) {
@@ -170,11 +176,17 @@ func ReadObjects[S any](ctx context.Context, r Reading, h *heap.Heap, o heap.Sca
 			if err == nil {
 				object, err = r.Binder.Objects().Of(f.Object)
 			}
+			if err == nil {
+				err = offheap.Keep[row](ctx, "the list of these objects", 1)
+			}
 			switch {
 			case ctx.Err() != nil:
 				return
 			case err != nil:
 				r.Note(err)
+				if errors.Is(err, target.ErrLimit) {
+					return
+				}
 			case !yield(object, f):
 				return
 			}

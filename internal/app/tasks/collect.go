@@ -11,6 +11,7 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/base/offheap"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"
 )
@@ -74,6 +75,9 @@ func (r *Reader) Collect(ctx context.Context, h *heap.Heap, o heap.ScanOptions) 
 		return k.err != nil || k.item()
 	}
 	err = heap.Select(ctx, h, items, o, func() *collector { return &collector{r: r, unknown: map[*kind]bool{}} }, func(c *collector) error {
+		if err := keepItems(ctx, len(c.items), len(c.edges)); err != nil {
+			return err
+		}
 		base := uint32(len(s.edges))
 		s.items = append(s.items, c.items...)
 		s.edges = append(s.edges, c.edges...)
@@ -121,6 +125,22 @@ func (r *Reader) Collect(ctx context.Context, h *heap.Heap, o heap.ScanOptions) 
 	s.link()
 	return s, nil
 }
+
+// keepItems counts so many items and edges of a Set, with their places in its indexes.
+func keepItems(ctx context.Context, items, edges int) error {
+	type indexed struct {
+		item
+		_ [6]uint32 // its start, the start of its edges backwards, and up to four slots of an addressIndex
+	}
+	type known struct {
+		edge
+		_ uint32 // backwards
+	}
+	return cmp.Or(offheap.Keep[indexed](ctx, whatSet, items), offheap.Keep[known](ctx, whatSet, edges))
+}
+
+// whatSet names a Set in errors about the limit of memory.
+const whatSet = "the list of all tasks"
 
 // unknownTypes returns an error for each type with an unknown layout. Types with unreadable names or fields share one
 // error, which has their number and the first reason.

@@ -55,7 +55,7 @@ func (r *Reader) Describe(ctx context.Context, o Options) (*answer.ThreadPool, e
 	if o.Brief {
 		return out, ctx.Err()
 	}
-	if err := r.eachTimer(ctx, out.Note, func(int, bool, *queuedTimer, objects.Object) {}, c); err != nil {
+	if err := r.eachTimer(ctx, out.Note, noTimer, c); err != nil {
 		return nil, err
 	}
 	out.Clock = c.Now()

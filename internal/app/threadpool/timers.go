@@ -3,12 +3,14 @@ package threadpool
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/base/limits"
+	"github.com/sosgo/sosgo/internal/base/offheap"
 	"github.com/sosgo/sosgo/internal/base/ticks"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"
@@ -22,14 +24,25 @@ const neverAgain = math.MaxUint32
 func (r *Reader) Timers(ctx context.Context) (*answer.Timers, error) {
 	out := &answer.Timers{Timers: []answer.Timer{}}
 	c := &ticks.Clock{}
-	err := r.eachTimer(ctx, out.Lose, func(queue int, short bool, s *queuedTimer, o objects.Object) {
+	err := r.eachTimer(ctx, out.Lose, func(queue int, short bool, s *queuedTimer, o objects.Object) error {
+		type named struct { // with its texts
+			answer.Timer
+			_ [128]byte
+		}
+		if err := offheap.Keep[named](ctx, "the list of all timers", 1); err != nil {
+			return err
+		}
 		t := answer.Timer{Address: o.Addr, Queue: queue, Short: short, Place: len(out.Timers)}
 		if err := r.timer(&out.Gaps, &t, s, objects.InstanceOf(o)); err != nil {
 			out.Lose(fmt.Errorf("timer %016x: %w", uint64(o.Addr), err))
-			return
+			return nil
 		}
 		out.Timers = append(out.Timers, t)
+		return nil
 	}, c)
+	if err != nil {
+		return nil, err
+	}
 	r.poolTicks(&out.Gaps, c)
 	out.Clock = c.Now()
 	for i := range out.Timers {
@@ -39,12 +52,25 @@ func (r *Reader) Timers(ctx context.Context) (*answer.Timers, error) {
 		}
 	}
 	slices.SortStableFunc(out.Timers, func(a, b answer.Timer) int { return cmp.Compare(a.Start+int64(a.Due), b.Start+int64(b.Due)) })
-	return out, err
+	return out, nil
 }
 
+// Now returns the newest time of the queues and timers, in milliseconds of the machine's clock.
+func (r *Reader) Now(ctx context.Context, g *answer.Gaps) (answer.Maybe[int64], error) {
+	c := &ticks.Clock{}
+	if err := r.eachTimer(ctx, g.Note, noTimer, c); err != nil {
+		return answer.Maybe[int64]{}, err
+	}
+	r.poolTicks(g, c)
+	return c.Now(), nil
+}
+
+// noTimer passes a timer over.
+func noTimer(int, bool, *queuedTimer, objects.Object) error { return nil }
+
 // eachTimer calls visit for the timers of each queue, and adds the time stamps of queues and timers to c. It calls lose
-// with the reason if timers are missing.
-func (r *Reader) eachTimer(ctx context.Context, lose func(error), visit func(queue int, short bool, s *queuedTimer, o objects.Object), c *ticks.Clock) error {
+// with the reason if timers are missing. An error of visit ends it.
+func (r *Reader) eachTimer(ctx context.Context, lose func(error), visit func(queue int, short bool, s *queuedTimer, o objects.Object) error, c *ticks.Clock) error {
 	list, err := static(r.b, "System.Threading.TimerQueue", func(s *timerQueues) *objects.StaticField { return &s.Instances })
 	if err != nil {
 		lose(fmt.Errorf("timer queues: %w", err))
@@ -71,12 +97,15 @@ func (r *Reader) eachTimer(ctx context.Context, lose func(error), visit func(que
 			if short {
 				first = &s.Short
 			}
-			err := r.chain(ctx, first, at, func(s *queuedTimer, o objects.Object) {
+			err := r.chain(ctx, first, at, func(s *queuedTimer, o objects.Object) error {
 				c.Note64(s.Start.Int(objects.InstanceOf(o)))
-				visit(n, short, s, o)
+				return visit(n, short, s, o)
 			})
 			if ctx.Err() != nil {
 				return ctx.Err()
+			}
+			if errors.Is(err, target.ErrLimit) {
+				return err
 			}
 			lose(err)
 		}
@@ -86,7 +115,7 @@ func (r *Reader) eachTimer(ctx context.Context, lose func(error), visit func(que
 }
 
 // chain follows the timers of one list.
-func (r *Reader) chain(ctx context.Context, first *objects.RefField, at objects.Instance, visit func(*queuedTimer, objects.Object)) error {
+func (r *Reader) chain(ctx context.Context, first *objects.RefField, at objects.Instance, visit func(*queuedTimer, objects.Object) error) error {
 	o, err := first.Object(at)
 	seen := map[target.Addr]bool{}
 	for err == nil && o.Addr != 0 && ctx.Err() == nil {
@@ -94,12 +123,17 @@ func (r *Reader) chain(ctx context.Context, first *objects.RefField, at objects.
 			return target.Corruptf("timer %016x repeats in its queue, or there are too many", uint64(o.Addr))
 		}
 		seen[o.Addr] = true
+		if err := offheap.Keep[[2]target.Addr](ctx, "the list of all timers", 1); err != nil {
+			return err
+		}
 		var s *queuedTimer
 		var x objects.Instance
 		if s, x, err = objects.BindObject[*queuedTimer](r.b, o); err != nil {
 			break
 		}
-		visit(s, o)
+		if err := visit(s, o); err != nil {
+			return err
+		}
 		o, err = s.Next.Object(x)
 	}
 	if err != nil {

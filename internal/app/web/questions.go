@@ -70,11 +70,10 @@ func HTTPClients(ctx context.Context, p *process.Process, o ClientOptions) (*ans
 			if err != nil {
 				return nil, err
 			}
-			timers, err := pool.Timers(ctx)
-			if err != nil {
+			var unread answer.Gaps // an unknown time has its own error
+			if o.Clock, err = pool.Now(ctx, &unread); err != nil {
 				return nil, err
 			}
-			o.Clock = timers.Clock
 		}
 		return r.Clients(ctx, h, o)
 	})

@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"strconv"
 	"sync/atomic"
+	"unsafe"
 
 	"github.com/sosgo/sosgo/target"
 )
@@ -115,6 +116,7 @@ type Charge struct {
 	budget *Budget
 	what   string
 	bytes  atomic.Int64
+	ended  atomic.Bool
 }
 
 // Charge returns a Charge without bytes. what names the work in errors.
@@ -133,11 +135,43 @@ func (c *Charge) Add(n int64) error {
 		c.budget.give(-n)
 	}
 	c.bytes.Add(n)
+	if c.ended.Load() {
+		c.Free()
+	}
 	return nil
 }
 
 // Free gives all bytes back. The Charge can be used again.
 func (c *Charge) Free() { c.budget.give(c.bytes.Swap(0)) }
+
+// End gives all bytes back. Later additions are still checked against the limit, but no longer counted.
+func (c *Charge) End() {
+	c.ended.Store(true)
+	c.Free()
+}
+
+type chargeKey struct{}
+
+// WithCharge returns a copy of ctx, with which Keep counts for c.
+func WithCharge(ctx context.Context, c *Charge) context.Context {
+	return context.WithValue(ctx, chargeKey{}, c)
+}
+
+// Keep counts n more items of a T that the work of ctx keeps in Go's heap, such as rows and entries of maps, with the
+// room in which slices and maps grow. It counts nothing without WithCharge. The error is a *LimitError that names what.
+func Keep[T any](ctx context.Context, what string, n int) error {
+	c, ok := ctx.Value(chargeKey{}).(*Charge)
+	if !ok {
+		return nil
+	}
+	size := int64(unsafe.Sizeof(*new(T)))
+	err := c.Add(int64(n) * (size + size/4))
+	var limit *LimitError
+	if errors.As(err, &limit) {
+		limit.What = what
+	}
+	return err
+}
 
 // A LimitError reports work that needs more memory than its budget has. It wraps
 // target.ErrLimit.
