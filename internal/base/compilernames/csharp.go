@@ -291,6 +291,12 @@ func csharpMethod(head, parameters string, short bool) string {
 			first = min(first, i-1)
 		}
 	}
+	for i := range first { // a closure of F# is no namespace: it decides what the method is called
+		if _, _, ok := FSharp(types[i].name); ok {
+			first = i
+			break
+		}
+	}
 	if short {
 		types = types[first:]
 	}
