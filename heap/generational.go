@@ -15,7 +15,11 @@ import (
 // OldReferences finds the objects of generation 1 and older that refer to generation 0, and the generation 2, large and
 // pinned objects that refer to generation 1. It ignores references by dependent handles.
 func (h *Heap) OldReferences(ctx context.Context, o ScanOptions) (*answer.OldReferences, error) {
-	c := oldReferences{h: h, keep: func(n int) error { return offheap.Keep[oldKept](ctx, "the list of references to young objects", n) }, out: &answer.OldReferences{Groups: []answer.OldReferenceGroup{}}, index: map[[2]Generation]int{}, young: map[target.Addr]bool{}}
+	const inSet = 16 // bytes of a place in the set of young objects
+	keep := func() error {
+		return offheap.Keep(ctx, "the list of references to young objects", offheap.SizeOf[answer.OldObject]()+inSet)
+	}
+	c := oldReferences{h: h, keep: keep, out: &answer.OldReferences{Groups: []answer.OldReferenceGroup{}}, index: map[[2]Generation]int{}, young: map[target.Addr]bool{}}
 	// Frozen objects refer only to frozen objects.
 	f := &Filter{Generations: []Generation{Generation1, Generation2, GenerationLarge, GenerationPinned}}
 	stats, err := h.Graph(ctx, f, GraphOptions{EdgeOptions{LoaderAllocators: true}, o}, c.object)
@@ -33,15 +37,9 @@ func (h *Heap) OldReferences(ctx context.Context, o ScanOptions) (*answer.OldRef
 // incomplete reports whether a scan of h saw only part of the heap.
 func (h *Heap) incomplete(s *Stats) bool { return len(h.lost) > 0 || s.Corrupt > 0 }
 
-// An oldKept is what an OldReferences keeps of an object, young or old.
-type oldKept struct {
-	answer.OldObject
-	_ [16]byte // in the set of young objects
-}
-
 type oldReferences struct {
 	h     *Heap
-	keep  func(objects int) error
+	keep  func() error // counts the memory of one object, young or old
 	out   *answer.OldReferences
 	index map[[2]Generation]int // index in Groups
 	young map[target.Addr]bool
@@ -73,7 +71,7 @@ func (c *oldReferences) object(n *Node) error {
 			if len(c.young) == limits.ListedReferences {
 				return target.Unsupportedf("more than %d young objects that older ones refer to", limits.ListedReferences)
 			}
-			if err := c.keep(1); err != nil {
+			if err := c.keep(); err != nil {
 				return err
 			}
 			c.young[a] = true
@@ -85,7 +83,7 @@ func (c *oldReferences) object(n *Node) error {
 		if r := &rows[to]; r.Count > 0 {
 			r.Address, r.MethodTable, r.Size = n.Object.Addr, n.Object.Type.Addr, n.Object.Size
 			r.Type = c.h.typeName(&c.out.Gaps, n.Object.Type)
-			if err := c.keep(1); err != nil {
+			if err := c.keep(); err != nil {
 				return err
 			}
 			g := c.group(from, Generation(to))

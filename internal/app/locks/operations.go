@@ -152,15 +152,12 @@ func (s *survey) stack(stack *answer.AsyncStack, known map[target.Addr]*thing) e
 
 // keep counts the memory of an operation with so many frames, and of its node in the graph of waits.
 func (s *survey) keep(frames int) error {
-	type node struct {
-		operation
-		wait
-		thing
-		_ [128]byte // its names, and what web.Reader.ServedBy remembers of it
-	}
-	type entry [4]target.Addr // in path and standing
-	const what = "the graph of all waits"
-	return cmp.Or(offheap.Keep[node](s.ctx, what, 1), offheap.Keep[entry](s.ctx, what, frames))
+	const (
+		texts = 128   // its names, and what web.Reader.ServedBy remembers of it
+		frame = 4 * 8 // in path and standing
+	)
+	node := offheap.SizeOf[operation]() + offheap.SizeOf[wait]() + offheap.SizeOf[thing]()
+	return offheap.Keep(s.ctx, "the graph of all waits", node+texts+frames*frame)
 }
 
 // ring adds the async methods of a stack that await each other. It skips rings with other objects, which may complete

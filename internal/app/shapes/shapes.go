@@ -164,8 +164,8 @@ func (r Reading) TimeAt(f *objects.IntField, x objects.Instance) *time.Time {
 // TypeText returns the name of an object's type, as in metadata.
 func (r Reading) TypeText(o objects.Object) answer.Text { return r.Text(o.Type.ManagedName()) }
 
-// row is about what an answer keeps of an object that it lists.
-type row [256]byte
+// keptBytes is about what an answer keeps of an object that it lists.
+const keptBytes = 256
 
 // ReadObjects lists the objects of objects.BoundObjects and notes its errors. The list ends early when ctx is done, and
 // when what answers keep of the objects needs more memory than the dump's limit.
@@ -177,7 +177,7 @@ func ReadObjects[S any](ctx context.Context, r Reading, h *heap.Heap, o heap.Sca
 				object, err = r.Binder.Objects().Of(f.Object)
 			}
 			if err == nil {
-				err = offheap.Keep[row](ctx, "the list of these objects", 1)
+				err = offheap.Keep(ctx, "the list of these objects", keptBytes)
 			}
 			switch {
 			case ctx.Err() != nil:

@@ -128,15 +128,11 @@ func (r *Reader) Collect(ctx context.Context, h *heap.Heap, o heap.ScanOptions) 
 
 // keepItems counts so many items and edges of a Set, with their places in its indexes.
 func keepItems(ctx context.Context, items, edges int) error {
-	type indexed struct {
-		item
-		_ [6]uint32 // its start, the start of its edges backwards, and up to four slots of an addressIndex
-	}
-	type known struct {
-		edge
-		_ uint32 // backwards
-	}
-	return cmp.Or(offheap.Keep[indexed](ctx, whatSet, items), offheap.Keep[known](ctx, whatSet, edges))
+	const (
+		indexed = 6 * 4 // its start, the start of its edges backwards, and up to four slots of an addressIndex
+		known   = 4     // backwards
+	)
+	return offheap.Keep(ctx, whatSet, items*(offheap.SizeOf[item]()+indexed)+edges*(offheap.SizeOf[edge]()+known))
 }
 
 // whatSet names a Set in errors about the limit of memory.

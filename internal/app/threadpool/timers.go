@@ -25,11 +25,8 @@ func (r *Reader) Timers(ctx context.Context) (*answer.Timers, error) {
 	out := &answer.Timers{Timers: []answer.Timer{}}
 	c := &ticks.Clock{}
 	err := r.eachTimer(ctx, out.Lose, func(queue int, short bool, s *queuedTimer, o objects.Object) error {
-		type named struct { // with its texts
-			answer.Timer
-			_ [128]byte
-		}
-		if err := offheap.Keep[named](ctx, "the list of all timers", 1); err != nil {
+		const texts = 128
+		if err := offheap.Keep(ctx, "the list of all timers", offheap.SizeOf[answer.Timer]()+texts); err != nil {
 			return err
 		}
 		t := answer.Timer{Address: o.Addr, Queue: queue, Short: short, Place: len(out.Timers)}
@@ -123,7 +120,7 @@ func (r *Reader) chain(ctx context.Context, first *objects.RefField, at objects.
 			return target.Corruptf("timer %016x repeats in its queue, or there are too many", uint64(o.Addr))
 		}
 		seen[o.Addr] = true
-		if err := offheap.Keep[[2]target.Addr](ctx, "the list of all timers", 1); err != nil {
+		if err := offheap.Keep(ctx, "the list of all timers", 2*offheap.SizeOf[target.Addr]()); err != nil {
 			return err
 		}
 		var s *queuedTimer

@@ -157,21 +157,23 @@ func WithCharge(ctx context.Context, c *Charge) context.Context {
 	return context.WithValue(ctx, chargeKey{}, c)
 }
 
-// Keep counts n more items of a T that the work of ctx keeps in Go's heap, such as rows and entries of maps, with the
+// Keep counts bytes of Go's heap that the work of ctx keeps, such as rows and entries of maps, with a quarter more, the
 // room in which slices and maps grow. It counts nothing without WithCharge. The error is a *LimitError that names what.
-func Keep[T any](ctx context.Context, what string, n int) error {
+func Keep(ctx context.Context, what string, bytes int) error {
 	c, ok := ctx.Value(chargeKey{}).(*Charge)
 	if !ok {
 		return nil
 	}
-	size := int64(unsafe.Sizeof(*new(T)))
-	err := c.Add(int64(n) * (size + size/4))
+	err := c.Add(int64(bytes) + int64(bytes)/4)
 	var limit *LimitError
 	if errors.As(err, &limit) {
 		limit.What = what
 	}
 	return err
 }
+
+// SizeOf returns the bytes of a T, without what it refers to.
+func SizeOf[T any]() int { return int(unsafe.Sizeof(*new(T))) }
 
 // A LimitError reports work that needs more memory than its budget has. It wraps
 // target.ErrLimit.
