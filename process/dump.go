@@ -59,8 +59,8 @@ type Options struct {
 	// MaxRatio limits the compression ratio of a dump that unpacks to more than 1 GB; 0 means 1000.
 	MaxRatio int64
 	// MaxMemory limits the memory of graphs, and of the other large tables that answers make, in bytes; 0 means no
-	// limit. It is one limit for all answers of the dump. An answer's tables, such as those of all tasks or timers,
-	// count while it is computed. Not counted are the dump's file, which is mapped, and what else Go's heap holds,
+	// limit. It is one limit for all answers of the dump. The tables of an answer, such as the list of all tasks or
+	// timers, count while it is computed. Not counted are the dump's file, which is mapped, and what else Go's heap holds,
 	// such as types and texts. An answer that needs more fails with target.ErrLimit, or notes what it left out.
 	MaxMemory int64
 	// Limits bound the memory that the content of a dump can make sosgo allocate.

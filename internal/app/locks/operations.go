@@ -100,7 +100,7 @@ func (s *survey) operations(o heap.ScanOptions) error {
 	return s.ctx.Err()
 }
 
-// stack adds the operations of a stack, one for each path from its first frame outwards. The error is that of
+// stack adds the operations of a stack, one for each path from its first frame outwards. The error is from
 // offheap.Keep.
 func (s *survey) stack(stack *answer.AsyncStack, known map[target.Addr]*thing) error {
 	s.ring(stack)
