@@ -16,20 +16,29 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// remade writes a dump with a note and leaves nothing out, opens it and compares it with the dump.
-func remade(t *testing.T, file []byte) (*dump.File, error) {
+// shrinkerOf opens a dump, and returns it with its container and a shrinker for it.
+func shrinkerOf(t *testing.T, file []byte) (*dump.File, *container, *shrinker) {
 	t.Helper()
-	before, err := dump.OpenReaderAt(bytes.NewReader(file), int64(len(file)), dump.Options{})
+	f, err := dump.OpenReaderAt(bytes.NewReader(file), int64(len(file)), dump.Options{})
 	require.NoError(t, err)
 	src := target.BytesSource(file)
-	e, err := readContainer(before, src)
+	e, err := readContainer(f, src)
 	require.NoError(t, err)
 	dis, err := newDisguise(nil)
 	require.NoError(t, err)
 	s := &shrinker{src: src, job: &job{disguise: dis}, mark: leftout.NewMark(0x1234_5678_9abc)}
 	_, err = e.edits(s.job)
 	require.NoError(t, err)
+	return f, e, s
+}
+
+// remade writes a dump with a note and leaves nothing out, opens it and compares it with the dump.
+func remade(t *testing.T, file []byte) (*dump.File, error) {
+	t.Helper()
+	before, e, s := shrinkerOf(t, file)
+	src := s.src
 	var edits []edit
+	var err error
 	if before.Format == dump.FormatMinidump {
 		s.at, s.block, edits, err = markMinidump(e, leftout.Note{Mark: s.mark})
 	} else {
@@ -113,16 +122,9 @@ func TestUnstored(t *testing.T) {
 		core.Segments = append(core.Segments, synth.ELFSegment{Addr: uint64(0x10000 + i<<20), Data: data, Size: uint64(len(data) + 4096), Flags: 6})
 	}
 	file := core.Bytes()
-	before, err := dump.OpenReaderAt(bytes.NewReader(file), int64(len(file)), dump.Options{})
-	require.NoError(t, err)
-	src := target.BytesSource(file)
-	e, err := readContainer(before, src)
-	require.NoError(t, err)
-	dis, err := newDisguise(nil)
-	require.NoError(t, err)
-	s := &shrinker{src: src, job: &job{disguise: dis, marks: &marks{pages: map[target.Addr]*page{}}}, mark: leftout.NewMark(0x1234_5678_9abc)}
-	_, err = e.edits(s.job)
-	require.NoError(t, err)
+	before, e, s := shrinkerOf(t, file)
+	src := s.src
+	s.job.marks = &marks{pages: map[target.Addr]*page{}}
 	s.job.areas = areas{{Range: target.Range{End: ^target.Addr(0)}, kind: areaKeep}}
 	mem, _ := memmap.New(src, slices.Clone(e.ranges))
 	s.layout = newLayout(e.structures, mem.Ranges(), nil, int64(len(file)))

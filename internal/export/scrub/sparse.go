@@ -2,6 +2,7 @@ package scrub
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"slices"
 	"sync"
@@ -95,12 +96,7 @@ func (s *shrinker) unstored(ctx context.Context, jobs int) (runs []leftout.Run, 
 			}
 		}
 	}
-	slices.SortFunc(runs, func(a, b leftout.Run) int {
-		if a.Addr < b.Addr {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(runs, func(a, b leftout.Run) int { return cmp.Compare(a.Addr, b.Addr) })
 	joined := runs[:0]
 	for _, r := range runs {
 		joined = appendRun(joined, r)
