@@ -55,7 +55,8 @@ func (d *Definition) String() string {
 // A ThrownException is an exception with those that its thread was handling when it was thrown.
 type ThrownException struct {
 	Gaps
-	*Exception // nil if the thread threw none; Others and Ended are then set
+	// Exception is nil if the thread threw none; Others and Ended are then set.
+	Exception *Exception `json:",inline"`
 	// Nested is nil if there are no nested exceptions or they were not requested. An unreadable one has its address
 	// beside the error.
 	Nested iter.Seq2[*Exception, error] `json:"nested,omitempty" doc:"with -nested: exceptions that were being handled when it was thrown"`
@@ -73,7 +74,7 @@ type ThrownException struct {
 // An EndingException is the exception that ended the process, concluded from evidence other than the thread's record.
 type EndingException struct {
 	Thread Thread `json:"thread" doc:"the thread that threw it"`
-	*Exception
+	Exception
 	Strength Strength    `json:"strength" doc:"how sure it is"`
 	Evidence []string    `json:"evidence" doc:"what it is concluded from"`
 	Facts    []Statement `json:"facts" doc:"evidence with its arguments, in the same order"`
@@ -82,7 +83,7 @@ type EndingException struct {
 // A ThreadException is a thread's exception with its stack trace.
 type ThreadException struct {
 	Carried CarriedException `json:"carried" doc:"the thread, and how it has it"`
-	*Exception
+	Exception
 }
 
 // A ThreadAnalysis describes what a thread ran and what it threw last.

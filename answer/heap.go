@@ -72,8 +72,8 @@ type SizeCount struct {
 // RuntimeHeaps describes the memory that the runtime manages: its native heaps and the GC heap, as far as requested.
 type RuntimeHeaps struct {
 	Gaps
-	*LoaderHeaps
-	GC *GCHeap `json:"gc,omitempty"`
+	LoaderHeaps *LoaderHeaps `json:",inline"` // nil if they were not requested, or are unreadable
+	GC          *GCHeap      `json:"gc,omitempty"`
 }
 
 // LoaderHeaps are the native heaps of a runtime.

@@ -11,10 +11,11 @@ import (
 // A Listing lists and counts objects of the heap. The question determines which parts are set.
 type Listing struct {
 	Gaps
-	Objects     *Objects      `json:"objects,omitempty"`
-	Locks       []ThinLock    `json:"locks,omitzero"`
-	*Statistics               // nil until the objects are read, and if they are unreadable
-	Strings     *StringCounts `json:"strings,omitempty"`
+	Objects *Objects   `json:"objects,omitempty"`
+	Locks   []ThinLock `json:"locks,omitzero"`
+	// Statistics is nil until the objects are read, and if they are unreadable.
+	Statistics *Statistics   `json:",inline"`
+	Strings    *StringCounts `json:"strings,omitempty"`
 	// Columns and Rows are the table of -select. The other lists are then empty.
 	Columns []QueryColumn              `json:"columns,omitempty"`
 	Rows    iter.Seq2[QueryRow, error] `json:"rows,omitempty"`

@@ -2,8 +2,8 @@ package answer
 
 import "github.com/sosgo/sosgo/internal/encoding/jsonenc"
 
-// The answers below contain iterators, which encoding/json cannot encode, or text with lone surrogates, which it
-// replaces. A missing row is encoded as {"missing": reason}. The receivers are pointers because iterators complete the
+// The answers below contain iterators, which encoding/json cannot encode, text with lone surrogates, which it
+// replaces, or parts that are inlined. A missing row is encoded as {"missing": reason}. The receivers are pointers because iterators complete the
 // answer that they are in: a copy would be encoded without its counts.
 
 // MarshalJSON encodes the answer and reads its lists.
@@ -36,6 +36,9 @@ func (a *Images) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(a) }
 // MarshalJSON encodes the answer and reads its lists.
 func (a *Listing) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(a) }
 
+// MarshalJSON encodes the answer with the fields of a part in its place.
+func (a *LoadContext) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(a) }
+
 // MarshalJSON encodes the answer and reads its lists.
 func (a *Memory) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(a) }
 
@@ -56,6 +59,9 @@ func (a *Query) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(a) }
 
 // MarshalJSON encodes the answer and reads its lists.
 func (a *Returns) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(a) }
+
+// MarshalJSON encodes the answer with the fields of a part in its place.
+func (a *RuntimeHeaps) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(a) }
 
 // MarshalJSON encodes the answer and reads its lists.
 func (a *StackObjects) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(a) }

@@ -23,7 +23,7 @@ type Object struct {
 	Boxed       Line          `json:"boxed,omitempty" doc:"the value in a box"`
 	RuntimeType *target.Addr  `json:"runtimeType,omitempty" doc:"TypeHandle that a System.RuntimeType stands for"`
 	ThinLock    *ObjectLock   `json:"thinLock,omitempty" doc:"lock that is kept in the object's header"`
-	*FieldList
+	FieldList
 	Collection *CollectionSummary `json:"collection,omitempty" doc:"of a collection of the class libraries: its first elements"`
 	Task       *TaskState         `json:"task,omitempty" doc:"of a task: its state, what it waits for, and who waits for it"`
 	Words      []Word             `json:"words,omitempty" doc:"of an object whose fields are not known: its words behind the MethodTable"`
@@ -70,7 +70,7 @@ type Struct struct {
 	Size        uint64      `json:"size" doc:"bytes of the value in a box"`
 	File        Text        `json:"file,omitzero" doc:"file of the module that defines the type"`
 	Text        Line        `json:"text,omitempty" doc:"the value on one line"`
-	*FieldList
+	FieldList
 
 	Class Class `json:"-"`
 }
@@ -89,6 +89,10 @@ type FieldList struct {
 
 	FieldsErr error `json:"-"` // why fields are missing
 }
+
+// Listed reports whether fields were to be listed. They are not for a free block, for instance; a class without fields
+// has an empty list.
+func (l *FieldList) Listed() bool { return l.Fields != nil || l.FieldsErr != nil }
 
 // A Field is a field with its value.
 type Field struct {
@@ -256,7 +260,8 @@ type HeapException struct {
 // A LoadContext is an AssemblyLoadContext: its managed object, or the default context, which may lack an object.
 type LoadContext struct {
 	Default bool `json:"default,omitempty" doc:"the default context, whose managed object was never made: nothing else is known of it"`
-	*Object      // nil for the default context without an object
+	// Object is nil for the default context without an object.
+	Object *Object `json:",inline"`
 }
 
 func (l *LoadContext) own() *Gaps {

@@ -143,7 +143,7 @@ type AsyncFrame struct {
 	Object      target.Addr `json:"object" doc:"the task or the box"`
 	MethodTable target.Addr `json:"methodTable" doc:"its type"`
 	Kind        AsyncKind   `json:"kind" doc:"\"async method\", \"pooled async method\", \"async computation\" (of F#), \"task\" or \"other\""`
-	*AsyncName
+	AsyncName
 	State  *int32     `json:"state,omitempty" doc:"of an async method: the number of the await at which it is suspended, from 0; -1 before the first one and while it runs, -2 at its end; of iterators numbers below -2 are yields. Absent if its state machine was written by hand, without the field of a compiler"`
 	Flags  Hex        `json:"flags,omitempty" doc:"m_stateFlags of a task"`
 	Status TaskStatus `json:"status,omitempty" doc:"what Task.Status says"`
@@ -151,7 +151,7 @@ type AsyncFrame struct {
 	Meaning string `json:"meaning,omitempty" doc:"of what is no task: what it does when the frame before it completes"`
 	// Words holds the flags as SOS prints them.
 	Words string `json:"-"`
-	*AsyncPlace
+	AsyncPlace
 	Variables []AsyncVariable `json:"variables,omitempty" doc:"with -locals: this, the parameters and the locals of an async method that outlive an await"`
 	Fields    []AsyncField    `json:"fields,omitempty" doc:"with -fields: the fields of the state machine, or of the task"`
 	// Again reports that the frame and what follows it are shown above. Loop reports that the frame follows itself.
@@ -167,8 +167,8 @@ type AsyncFrame struct {
 
 // An AsyncName is the name shown for the objects of a type.
 type AsyncName struct {
-	Type Text `json:"type" doc:"its type"`
-	Name Text `json:"name" doc:"the state machine in the box, or the type with the method that a task runs, as C# writes them"`
+	Type Text `json:"type,omitzero" doc:"its type"`
+	Name Text `json:"name,omitzero" doc:"the state machine in the box, or the type with the method that a task runs, as C# writes them"`
 	// SOS is SOS's name, which differs in the method.
 	SOS Text `json:"-"`
 }
@@ -227,7 +227,7 @@ type AsyncGroup struct {
 	Name        Text        `json:"name" doc:"what they are called"`
 	SOS         Text        `json:"-"` // SOS's name
 	State       *int32      `json:"state,omitempty" doc:"state of their state machines"`
-	*AsyncPlace
+	AsyncPlace
 	Suspended []AsyncPlace `json:"suspended,omitempty" doc:"of tasks of methods that the runtime itself suspends (runtime async): where those stand, the innermost first"`
 
 	Object target.Addr `json:"object" doc:"the first of them"`
@@ -269,7 +269,7 @@ type AsyncCall struct {
 	Name   Text        `json:"name" doc:"the state machine, or the type with the method that a task runs"`
 	State  *int32      `json:"state,omitempty" doc:"state of their state machines"`
 	Object target.Addr `json:"object" doc:"the first of them"`
-	*AsyncPlace
+	AsyncPlace
 	Suspended []AsyncPlace `json:"suspended,omitempty" doc:"of tasks of methods that the runtime itself suspends (runtime async): where those stand, the innermost first"`
 
 	Blocked   uint64            `json:"blocked,omitempty" doc:"threads that are blocked until these complete (Task.Wait, Result)"`

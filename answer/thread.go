@@ -201,14 +201,9 @@ type SyncBlocks struct {
 	Gaps
 	// Blocks yields the index of an unreadable entry beside the error.
 	Blocks iter.Seq2[SyncBlock, error] `json:"blocks"`
-	// SyncBlockCounts is nil until Blocks are read, and if there is no table.
-	*SyncBlockCounts
-}
-
-// SyncBlockCounts counts the entries of the table, including those not listed.
-type SyncBlockCounts struct {
-	Total int `json:"total" doc:"entries of the table"`
-	Free  int `json:"free" doc:"those of them that are of no object"`
+	// Total and Free count the entries of the table, including those not listed. They are known once Blocks are read.
+	Total Maybe[int] `json:"total,omitzero" doc:"entries of the table"`
+	Free  Maybe[int] `json:"free,omitzero" doc:"those of them that are of no object"`
 }
 
 // A SyncBlock is the state of a lock that a thread has waited for.

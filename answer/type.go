@@ -168,7 +168,7 @@ type Type struct {
 	Attributes      *Hex          `json:"attributes,omitempty" doc:"TypeAttributes of ECMA-335 II.23.1.15"`
 	InstanceFields  *int          `json:"instanceFields,omitempty" doc:"number of instance fields, inherited ones included"`
 	StaticFields    *int          `json:"staticFields,omitempty" doc:"number of static fields"`
-	*FieldList
+	FieldList
 
 	// ByCanonical reports that debuggers find the class by the canonical MethodTable, not by the EEClass (since .NET
 	// 9).

@@ -59,7 +59,7 @@ func TestKeptByType(t *testing.T) {
 			out, err := x.KeptByType(t.Context(), mt.Addr, graph.KeepOptions{OnlyStatistics: true})
 			require.NoError(t, err)
 			assert.Nil(t, out.Objects)
-			for _, c := range out.Types {
+			for _, c := range out.Statistics.Types {
 				if c.MethodTable == mt.Addr {
 					assert.Equal(t, out.Of.Count, c.Count)
 					assert.Equal(t, out.Of.Size, c.Size)
@@ -72,7 +72,7 @@ func TestKeptByType(t *testing.T) {
 				require.NoError(t, err)
 				said += s.Count
 			}
-			for _, c := range out.Types {
+			for _, c := range out.Statistics.Types {
 				if c.MethodTable == g.Heap().Runtime().WellKnown().String {
 					all = c.Count
 				}

@@ -128,7 +128,7 @@ func (h *Heap) CountGeneration(ctx context.Context, g Generation, o ListOptions)
 	if err != nil {
 		return nil, err
 	}
-	return &answer.GenerationObjects{Gaps: l.Gaps, Types: l.Types, Count: answer.Known(l.Statistics.Count)}, nil
+	return &answer.GenerationObjects{Gaps: l.Gaps, Types: l.Statistics.Types, Count: answer.Known(l.Statistics.Count)}, nil
 }
 
 // within returns f restricted to one generation.

@@ -28,17 +28,17 @@ func TestDescribe(t *testing.T) {
 	zooReader(t, "root.Primitives", func(t *testing.T, r *objects.Reader, o objects.Object) {
 		a, err := r.Describe(context.Background(), o.Addr, objects.DescribeOptions{References: true})
 		require.NoError(t, err)
-		f := fieldNamed(t, a.FieldList, "Int32")
+		f := fieldNamed(t, &a.FieldList, "Int32")
 		assert.Equal(t, int64(-123456789), f.Value.Int())
 		assert.Equal(t, "System.Int32", f.Exact.Name.S)
 		assert.True(t, f.InPlace)
 		assert.Equal(t, f.Value.At, *f.Address)
-		assert.Equal(t, `"hello, wörld 你好"`, fieldNamed(t, a.FieldList, "String").Text.String())
-		assert.Equal(t, `"hell"… (15 characters)`, fieldNamed(t, a.FieldList, "String").Text.Cut(4))
-		assert.Empty(t, fieldNamed(t, a.FieldList, "True").Text, "the value says it")
-		assert.Equal(t, "null", fieldNamed(t, a.FieldList, "Null").Value.Plain())
+		assert.Equal(t, `"hello, wörld 你好"`, fieldNamed(t, &a.FieldList, "String").Text.String())
+		assert.Equal(t, `"hell"… (15 characters)`, fieldNamed(t, &a.FieldList, "String").Text.Cut(4))
+		assert.Empty(t, fieldNamed(t, &a.FieldList, "True").Text, "the value says it")
+		assert.Equal(t, "null", fieldNamed(t, &a.FieldList, "Null").Value.Plain())
 		assert.NotEmpty(t, a.References)
-		s := fieldNamed(t, a.FieldList, "Struct")
+		s := fieldNamed(t, &a.FieldList, "Struct")
 		if s.MethodTable.Value == 0 {
 			return
 		}

@@ -206,10 +206,10 @@ func missingMember(err error) answer.Member {
 
 // fieldList lists the fields of the type mt without an instance: statics have values, instance fields only offsets. It
 // calls note with the error of each missing part.
-func (r *Reader) fieldList(mt target.Addr, note func(error)) (*answer.FieldList, error) {
+func (r *Reader) fieldList(mt target.Addr, note func(error)) (answer.FieldList, error) {
 	t, err := r.TrustedType(mt)
 	if err != nil {
-		return nil, err
+		return answer.FieldList{FieldsErr: err}, err
 	}
 	d := &describer{r: r, note: note}
 	return d.fields(t, 0, objectHeader), nil
@@ -220,12 +220,12 @@ const objectHeader = 8
 
 // fields lists all fields of t. data is the address of the fields, or 0 without an instance. header is added to
 // offsets.
-func (d *describer) fields(t *Type, data target.Addr, header uint32) *answer.FieldList {
+func (d *describer) fields(t *Type, data target.Addr, header uint32) answer.FieldList {
 	fields, err := t.allFields()
 	if err != nil {
 		d.note(err)
 	}
-	list := &answer.FieldList{Fields: make([]answer.Field, len(fields)), FieldsErr: err}
+	list := answer.FieldList{Fields: make([]answer.Field, len(fields)), FieldsErr: err}
 	for i, f := range fields {
 		d.field(&list.Fields[i], f, data)
 		list.Fields[i].Inherited = f.Declaring != t

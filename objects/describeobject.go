@@ -98,7 +98,7 @@ func (d *describer) object(ctx context.Context, o Object, options DescribeOption
 	switch {
 	case options.NoFields:
 	case t.MT.IsArray():
-		a.FieldList = &answer.FieldList{}
+		a.Fields = []answer.Field{}
 	default:
 		a.FieldList = d.fields(t, o.data(), objectHeader)
 		if t.r.Runtime().Check(dac.FeatureFields) != nil && !t.MT.HasComponents() {

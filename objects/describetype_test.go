@@ -34,7 +34,7 @@ func TestDescribeTypes(t *testing.T) {
 			if d.HasHeap() {
 				assert.NotEmpty(t, typ.MethodList, "%s has at least what Object has", fact.Name)
 			}
-			if typ.FieldList != nil && typ.FieldsErr == nil {
+			if typ.Listed() && typ.FieldsErr == nil {
 				assert.GreaterOrEqual(t, len(typ.Fields), *typ.InstanceFields)
 			}
 			class, err := r.DescribeClass(typ.EEClass.Value, objects.TypeOptions{})

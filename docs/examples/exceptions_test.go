@@ -26,11 +26,11 @@ func Example_exceptions() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		fmt.Println(e.Type, e.Message)
-		for _, frame := range e.Frames {
+		fmt.Println(e.Exception.Type, e.Exception.Message)
+		for _, frame := range e.Exception.Frames {
 			fmt.Println("  at", frame.Function)
 		}
-		at = e.Inner
+		at = e.Exception.Inner
 	}
 	// Output:
 	// Debuggee.Crash.OrderException order 1042 failed

@@ -24,7 +24,7 @@ func Example_heapStats() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	for _, t := range stats.Types {
+	for _, t := range stats.Statistics.Types {
 		if t.Size > 20_000 {
 			fmt.Println(t.Type.S, t.Count, t.Size)
 		}

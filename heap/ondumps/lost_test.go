@@ -75,7 +75,7 @@ func TestNothingOfWhatIsAsked(t *testing.T) {
 	require.NoError(t, err)
 	l, err := sound.Count(t.Context(), heap.ListOptions{Filter: &heap.Filter{Generations: []heap.Generation{heap.Generation1}}})
 	require.NoError(t, err)
-	assert.Zero(t, l.Count, "nothing survived a collection, as there was none")
+	assert.Zero(t, l.Statistics.Count, "nothing survived a collection, as there was none")
 }
 
 // TestLostSegments checks segments with records that are missing or invalid.

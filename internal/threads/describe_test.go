@@ -50,7 +50,7 @@ func TestDescriptions(t *testing.T) {
 		assert.Equal(t, 1, finalizers)
 
 		all := threads.SyncBlocks(context.Background(), rt, list, threads.SyncBlockOptions{All: true})
-		assert.Nil(t, all.SyncBlockCounts, "nothing was read yet")
+		assert.ErrorIs(t, all.Total.Err, answer.ErrUnread)
 		rows := 0
 		for b, err := range all.Blocks {
 			rows++
@@ -63,8 +63,8 @@ func TestDescriptions(t *testing.T) {
 			assert.ErrorIs(t, all.Failure(), target.ErrNotInDump, "a dump without the table")
 			return
 		}
-		require.NotNil(t, all.SyncBlockCounts)
-		assert.Equal(t, all.Total, rows)
+		require.NoError(t, all.Total.Err)
+		assert.Equal(t, all.Total.Value, rows)
 	})
 }
 

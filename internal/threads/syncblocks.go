@@ -26,9 +26,10 @@ func (o *SyncBlockOptions) selects(b *dac.SyncBlock, err error) bool {
 // SyncBlocks lists the sync blocks of rt and the threads of a List that own them. If there is no table, the list of
 // blocks fails.
 func SyncBlocks(ctx context.Context, rt *dac.Runtime, list []stackwalk.Thread, o SyncBlockOptions) *answer.SyncBlocks {
-	out := &answer.SyncBlocks{}
+	unread := answer.Maybe[int]{Err: answer.ErrUnread}
+	out := &answer.SyncBlocks{Total: unread, Free: unread}
 	out.Blocks = answer.NewRows(&out.Gaps, func(yield func(answer.SyncBlock, error) bool) error {
-		var counts answer.SyncBlockCounts
+		total, free := 0, 0
 		for b, err := range rt.SyncBlocks() {
 			if ctx.Err() != nil {
 				return ctx.Err()
@@ -39,15 +40,15 @@ func SyncBlocks(ctx context.Context, rt *dac.Runtime, list []stackwalk.Thread, o
 			if b.Index == 0 {
 				continue
 			}
-			counts.Total++
+			total++
 			if err == nil && b.Object == 0 {
-				counts.Free++
+				free++
 			}
 			if o.selects(&b, err) && !yield(describeSyncBlock(&out.Gaps, rt, list, &b, err)) {
 				return nil
 			}
 		}
-		out.SyncBlockCounts = &counts
+		out.Total, out.Free = answer.Known(total), answer.Known(free)
 		return nil
 	})
 	return out

@@ -69,7 +69,7 @@ func ending(rt *dac.Runtime, c *Crash, g *answer.Gaps) *answer.EndingException {
 		return nil
 	}
 	g.NoteAll(x.Noted())
-	return &answer.EndingException{Thread: c.Thread.Describe(g), Exception: x, Strength: answer.StrengthLikely, Evidence: []string{c.Deduced.Text}, Facts: []answer.Statement{c.Deduced}}
+	return &answer.EndingException{Thread: c.Thread.Describe(g), Exception: *x, Strength: answer.StrengthLikely, Evidence: []string{c.Deduced.Text}, Facts: []answer.Statement{c.Deduced}}
 }
 
 // preparing returns the only exception on the heap that was thrown on t while a method of the assembly root was

@@ -70,7 +70,7 @@ func carriedByAll(c *process.Call, rt *dac.Runtime, list []stackwalk.Thread, des
 				if err == nil {
 					x.NoteAll(e.Noted())
 				}
-				if !yield(&answer.ThreadException{Carried: row, Exception: e}, err) {
+				if !yield(&answer.ThreadException{Carried: row, Exception: *e}, err) {
 					break
 				}
 			}

@@ -196,7 +196,7 @@ func TestStacksOfRequests(t *testing.T) {
 		assert.Contains(t, stacks[byScope].Reason.String(), "TaskCompletionSource")
 		names := ""
 		for _, f := range stacks[byScope].Frames {
-			if f.AsyncName != nil {
+			if !f.Name.IsZero() {
 				names += f.Name.String() + "\n"
 			}
 		}

@@ -259,7 +259,7 @@ func (r *Reader) stopping(in shapes.Reading, h *heap.Heap, hosts []answer.Host, 
 // there.
 func stopPath(frames []answer.AsyncFrame) []answer.AsyncFrame {
 	is := func(f answer.AsyncFrame) bool {
-		return f.AsyncName != nil && strings.Contains(f.Type.S, stopMachine) && f.State != nil && *f.State >= 0
+		return !f.Name.IsZero() && strings.Contains(f.Type.S, stopMachine) && f.State != nil && *f.State >= 0
 	}
 	at := slices.IndexFunc(frames, is)
 	if at < 0 {
@@ -267,7 +267,7 @@ func stopPath(frames []answer.AsyncFrame) []answer.AsyncFrame {
 	}
 	path := []answer.AsyncFrame{frames[at]}
 	for depth := frames[at].Depth - 1; at > 0 && depth >= 0; at-- {
-		if f := frames[at-1]; f.Depth == depth && f.AsyncName != nil {
+		if f := frames[at-1]; f.Depth == depth && !f.Name.IsZero() {
 			path = append(path, f)
 			depth--
 		}

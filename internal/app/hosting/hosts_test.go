@@ -74,7 +74,7 @@ func TestHostThatStops(t *testing.T) {
 	assert.Equal(t, "a promise (TaskCompletionSource)", stop.Reason.S)
 	var methods []string
 	for _, f := range stop.Frames {
-		if f.AsyncPlace != nil {
+		if !f.Method.IsZero() {
 			methods = append(methods, f.Method.S)
 		}
 	}

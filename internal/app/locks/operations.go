@@ -244,10 +244,10 @@ func methodOf(f *answer.AsyncFrame) (answer.Text, *answer.AsyncPlace) {
 		}
 		return f.Suspended[0].Method, &f.Suspended[0]
 	}
-	if f.AsyncPlace != nil {
-		return f.Method, f.AsyncPlace
+	if !f.Method.IsZero() {
+		return f.Method, &f.AsyncPlace
 	}
-	if f.AsyncName != nil {
+	if !f.Name.IsZero() {
 		return f.Name, nil
 	}
 	return answer.Text{S: string(f.Kind)}, nil

@@ -80,7 +80,7 @@ func TestTakesTime(t *testing.T) {
 func TestRings(t *testing.T) {
 	state, done := int32(1), int32(-2)
 	frame := func(at target.Addr, state *int32) answer.AsyncFrame {
-		return answer.AsyncFrame{Object: at, State: state, Kind: answer.AsyncMethod, AsyncName: &answer.AsyncName{Name: answer.Text{S: "Shop.A"}}}
+		return answer.AsyncFrame{Object: at, State: state, Kind: answer.AsyncMethod, AsyncName: answer.AsyncName{Name: answer.Text{S: "Shop.A"}}}
 	}
 	for _, c := range []struct {
 		name  string

@@ -399,14 +399,14 @@ func endsByItself(w *wait, called string) answer.Statement {
 }
 
 func frameName(f *answer.AsyncFrame) string {
-	if f.AsyncPlace != nil && f.Method.Err == nil && f.Method.S != "" {
+	if !f.Method.IsZero() && f.Method.Err == nil && f.Method.S != "" {
 		name := f.Method.S
 		if f.File != "" {
 			name += fmt.Sprintf(" (%s:%d)", f.File, f.Line)
 		}
 		return name
 	}
-	if f.AsyncName != nil {
+	if !f.Name.IsZero() {
 		return f.Name.String()
 	}
 	return string(f.Kind)

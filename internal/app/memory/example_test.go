@@ -20,6 +20,6 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(out.Count > 0)
+	fmt.Println(out.Statistics.Count > 0)
 	// Output: true
 }

@@ -317,7 +317,7 @@ func newTaskRow(f *answer.AsyncFrame) taskRow {
 	if f.State != nil {
 		row.State = query.Some(int64(*f.State))
 	}
-	if p := f.AsyncPlace; p != nil {
+	if p := &f.AsyncPlace; !p.Method.IsZero() {
 		row.Method, row.Awaits, row.File, row.Line = textOf(p.Method), orNull(p.Await.S), orNull(p.File), lineOrNull(p.Line)
 	}
 	return row

@@ -62,7 +62,7 @@ func methods(s *answer.AsyncStack) []string {
 	for i := range s.Frames {
 		f := &s.Frames[i]
 		line := strings.Repeat(" ", f.Depth) + f.AsyncName.Name.S
-		if f.AsyncPlace != nil {
+		if !f.Method.IsZero() {
 			line = strings.Repeat(" ", f.Depth) + f.Method.S
 			if f.Await.S != "" {
 				line += " > " + f.Await.S
@@ -134,7 +134,7 @@ func TestAsyncStacks(t *testing.T) {
 	values := map[string]string{}
 	for i := range list[0].Frames {
 		f := &list[0].Frames[i]
-		if f.AsyncPlace == nil {
+		if f.Method.IsZero() {
 			continue
 		}
 		for _, v := range f.Variables {
@@ -164,12 +164,12 @@ func TestFields(t *testing.T) {
 			f := &s.Frames[i]
 			for _, x := range f.Fields {
 				switch {
-				case f.AsyncPlace != nil && f.Method.S == scenario+".Locals" && x.Name.S == "<point>5__2":
+				case !f.Method.IsZero() && f.Method.S == scenario+".Locals" && x.Name.S == "<point>5__2":
 					word, err := target.Uint64(d.Memory(), x.Address)
 					require.NoError(t, err)
 					assert.Equal(t, uint64(52<<32|51), word, "X and Y of the point")
 					points++
-				case x.Name.S == "m_tasks" && f.AsyncPlace == nil:
+				case x.Name.S == "m_tasks" && f.Method.IsZero():
 					require.NotNil(t, x.Array, "a WhenAll's tasks")
 					assert.Equal(t, answer.AsyncArray{Element: answer.Text{S: "System.Threading.Tasks.Task<System.Int32>"}, Length: 2}, *x.Array)
 					arrays++
@@ -226,7 +226,7 @@ func TestWebStacks(t *testing.T) {
 						followed++
 					}
 				}
-				if f.AsyncPlace != nil {
+				if !f.Method.IsZero() {
 					reasons[f.Method.S] = s.Reason.String()
 				}
 				if strings.Contains(f.Meaning, "blocked") {
@@ -259,7 +259,7 @@ func TestLines(t *testing.T) {
 		lines := map[string]int{}
 		for _, s := range stacks(t, collect(t, d.Dump), tasks.StackOptions{}) {
 			for i := range s.Frames {
-				if f := &s.Frames[i]; f.AsyncPlace != nil {
+				if f := &s.Frames[i]; !f.Method.IsZero() {
 					assert.NoError(t, f.AsyncPlace.Missing.Err)
 					assert.True(t, strings.HasSuffix(f.File, "AsyncWork.cs"), f.File)
 					lines[f.Method.S[strings.LastIndex(f.Method.S, ".")+1:]] = f.Line
@@ -300,7 +300,7 @@ func TestCalls(t *testing.T) {
 		assert.Equal(t, i, c.Depth)
 		assert.Equal(t, uint64(5), c.Count)
 		name := c.Name.S
-		if c.AsyncPlace != nil {
+		if !c.Method.IsZero() {
 			name = c.Method.S
 		}
 		first = append(first, name)
@@ -355,7 +355,7 @@ func TestWordsOfWaits(t *testing.T) {
 	reasons := map[string]string{}
 	for _, s := range stacks(t, collect(t, d), tasks.StackOptions{}) {
 		for i := range s.Frames {
-			if f := &s.Frames[i]; f.AsyncPlace != nil && strings.HasPrefix(f.Method.S, "Fakes.") {
+			if f := &s.Frames[i]; !f.Method.IsZero() && strings.HasPrefix(f.Method.S, "Fakes.") {
 				reasons[f.Method.S] = s.Reason.String()
 			}
 		}

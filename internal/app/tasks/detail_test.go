@@ -150,7 +150,7 @@ func TestIterator(t *testing.T) {
 	var box target.Addr
 	for _, s := range stacks(t, collect(t, d.Dump), tasks.StackOptions{}) {
 		for i := range s.Frames {
-			if p := s.Frames[i].AsyncPlace; p != nil && p.Method.S == numbers {
+			if p := &s.Frames[i].AsyncPlace; p.Method.S == numbers {
 				box = s.Frames[i].Object
 			}
 		}
@@ -182,7 +182,7 @@ func TestIterator(t *testing.T) {
 	assert.Empty(t, state.Then)
 	for _, s := range stacks(t, collect(t, done), tasks.StackOptions{}) {
 		for i := range s.Frames {
-			if p := s.Frames[i].AsyncPlace; p != nil && p.Method.S == stream {
+			if p := &s.Frames[i].AsyncPlace; p.Method.S == stream {
 				assert.Zero(t, s.Frames[i].Depth)
 			}
 		}
@@ -199,7 +199,7 @@ func TestMergedVariables(t *testing.T) {
 	found := false
 	for i := range merged.Merged {
 		g := &merged.Merged[i]
-		if g.AsyncPlace == nil || g.Method.S != "Debuggee.AsyncWork.Scenario.Inner" {
+		if g.Method.IsZero() || g.Method.S != "Debuggee.AsyncWork.Scenario.Inner" {
 			continue
 		}
 		found = true

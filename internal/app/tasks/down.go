@@ -79,7 +79,8 @@ func (b *builder) stranger(g *answer.Gaps, f *answer.AsyncFrame) (waiter, error)
 	if err != nil {
 		return waiter{}, err
 	}
-	if f.AsyncPlace = m.place(b.r, state, ok); ok {
+	f.AsyncPlace = *m.place(b.r, state, ok)
+	if ok {
 		f.State = &state
 	}
 	return waiter{addr: f.Object, kind: k}, nil

@@ -41,7 +41,7 @@ func Example() {
 		fmt.Println("waits for", stack.Reason)
 		for _, f := range stack.Frames {
 			name := f.AsyncName.Name
-			if f.AsyncPlace != nil {
+			if !f.Method.IsZero() {
 				name = f.Method
 			}
 			fmt.Println(strings.Repeat("  ", f.Depth), name)

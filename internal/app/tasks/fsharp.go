@@ -332,7 +332,7 @@ func (s *Set) revive() {
 // describeFSharp fills in the frame of a computation, mailbox or timer.
 func (b *builder) describeFSharp(g *answer.Gaps, f *answer.AsyncFrame, it *item) {
 	f.MethodTable = it.kind.typ.MT.Addr
-	f.AsyncName = b.r.nameOf(g, it.kind, it.addr)
+	f.AsyncName = *b.r.nameOf(g, it.kind, it.addr)
 	f.Kind = answer.AsyncOther
 	if it.kind.computation == nil {
 		return
@@ -343,7 +343,7 @@ func (b *builder) describeFSharp(g *answer.Gaps, f *answer.AsyncFrame, it *item)
 		g.Note(err)
 		return
 	}
-	f.AsyncPlace = b.r.closurePlace(k)
+	f.AsyncPlace = *b.r.closurePlace(k)
 	if b.o.Variables {
 		f.Variables = b.r.captured(g, k, user)
 	}

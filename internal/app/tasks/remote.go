@@ -67,7 +67,7 @@ func (b *builder) remote(out *answer.AsyncStack) {
 		}
 	}
 	for i := range out.Waits {
-		if n := out.Waits[i].AsyncName; n != nil && n.Type.Err == nil {
+		if n := &out.Waits[i].AsyncName; !n.Type.IsZero() && n.Type.Err == nil {
 			see(Remote(n.Type.S), n.Type.S)
 		}
 	}
@@ -92,7 +92,7 @@ func (b *builder) remote(out *answer.AsyncStack) {
 			continue
 		}
 		call := ""
-		if f.AsyncPlace != nil && f.Await.Err == nil && !client {
+		if !f.Method.IsZero() && f.Await.Err == nil && !client {
 			call = f.Await.S
 			see(remoteIn(remoteCalls, call, strings.HasPrefix), call)
 		}
@@ -106,11 +106,11 @@ func (b *builder) remote(out *answer.AsyncStack) {
 // remoteName returns the method of a frame or, for a task, its type.
 func remoteName(f *answer.AsyncFrame) string {
 	switch {
-	case f.Kind != answer.AsyncTask && f.AsyncPlace != nil && f.Method.Err == nil && f.Method.S != "":
+	case f.Kind != answer.AsyncTask && !f.Method.IsZero() && f.Method.Err == nil && f.Method.S != "":
 		return f.Method.S
-	case f.AsyncName != nil && f.Kind == answer.AsyncTask:
+	case !f.Name.IsZero() && f.Kind == answer.AsyncTask:
 		return f.Type.S
-	case f.AsyncName != nil:
+	case !f.Name.IsZero():
 		return f.Name.S
 	}
 	return ""

@@ -335,7 +335,7 @@ func (b *builder) describe(g *answer.Gaps, f *answer.AsyncFrame, i int32) {
 		return
 	}
 	f.MethodTable = it.kind.typ.MT.Addr
-	f.AsyncName = b.r.nameOf(g, it.kind, it.addr)
+	f.AsyncName = *b.r.nameOf(g, it.kind, it.addr)
 	switch {
 	case it.kind.box != nil:
 		f.Kind = answer.AsyncMethod
@@ -359,7 +359,7 @@ func (b *builder) describe(g *answer.Gaps, f *answer.AsyncFrame, i int32) {
 	}
 	x, m, err := b.r.machineOf(it.kind, it.addr)
 	if errors.Is(err, errCleared) && it.completed() {
-		f.AsyncPlace = m.place(b.r, 0, false)
+		f.AsyncPlace = *m.place(b.r, 0, false)
 		b.fields(g, f, it)
 		return
 	}
@@ -367,7 +367,7 @@ func (b *builder) describe(g *answer.Gaps, f *answer.AsyncFrame, i int32) {
 		g.Note(err)
 		return
 	}
-	f.AsyncPlace = m.place(b.r, it.state, it.hasState)
+	f.AsyncPlace = *m.place(b.r, it.state, it.hasState)
 	if b.o.Variables {
 		f.Variables = b.r.variables(g, m, x)
 	}
@@ -381,11 +381,11 @@ func (b *builder) describeOther(g *answer.Gaps, f *answer.AsyncFrame) {
 	if err != nil {
 		g.Note(err)
 		missing := answer.Text{Err: err}
-		f.AsyncName = &answer.AsyncName{Type: missing, Name: missing, SOS: missing}
+		f.AsyncName = answer.AsyncName{Type: missing, Name: missing, SOS: missing}
 		return
 	}
 	f.MethodTable = k.typ.MT.Addr
-	f.AsyncName = b.r.nameOf(g, k, f.Object)
+	f.AsyncName = *b.r.nameOf(g, k, f.Object)
 	if name, err := b.r.b.Definition(k.typ); err == nil {
 		f.Meaning = meanings[name]
 	}

@@ -331,7 +331,7 @@ func (q *Answers) pooledWaits(opening bool) map[target.Addr]target.Addr {
 // innermost returns the innermost method of the program in suspended code, or "".
 func innermost(w *answer.AsyncWork) string {
 	for i := range w.Frames {
-		if f := &w.Frames[i]; f.AsyncPlace != nil && f.Method.S != "" && !answer.LibraryMethod(f.Method.S) {
+		if f := &w.Frames[i]; !f.Method.IsZero() && f.Method.S != "" && !answer.LibraryMethod(f.Method.S) {
 			return compilernames.Pretty(f.Method.S)
 		}
 	}

@@ -17,8 +17,8 @@ var servedAt = time.Date(2026, 1, 2, 3, 4, 30, 0, time.UTC)
 
 // serve returns n requests of a route that came in a time before the dump, and wait in a method.
 func serve(n int, route string, age time.Duration, w answer.AsyncWork, box target.Addr) (out []answer.Request) {
-	w.Frames = []answer.AsyncFrame{{Object: box, AsyncPlace: &answer.AsyncPlace{Method: answer.Text{S: "Shop.Prices.GetAsync"}}},
-		{AsyncPlace: &answer.AsyncPlace{Method: answer.Text{S: "Shop.Page.Show"}}}}
+	w.Frames = []answer.AsyncFrame{{Object: box, AsyncPlace: answer.AsyncPlace{Method: answer.Text{S: "Shop.Prices.GetAsync"}}},
+		{AsyncPlace: answer.AsyncPlace{Method: answer.Text{S: "Shop.Page.Show"}}}}
 	for range n {
 		r := answer.Request{Context: 0x10, Server: "Kestrel", State: "in the application", Method: answer.Text{S: "GET"}, Route: answer.Text{S: route}, Stack: &w}
 		if age > 0 {

@@ -317,7 +317,7 @@ func TestSilentServers(t *testing.T) {
 	}
 	served := func(list []answer.HTTPWait) []answer.HTTPWait {
 		for i := range list {
-			list[i].Stack.Frames = []answer.AsyncFrame{{AsyncPlace: &answer.AsyncPlace{Method: answer.Text{S: "Shop.Prices.GetAsync"}}}}
+			list[i].Stack.Frames = []answer.AsyncFrame{{AsyncPlace: answer.AsyncPlace{Method: answer.Text{S: "Shop.Prices.GetAsync"}}}}
 		}
 		return list
 	}

@@ -310,11 +310,11 @@ func inHandsOf(stack *answer.AsyncWork, threads []answer.Worker) string {
 func asyncName(w *answer.AsyncWork) string {
 	for i := len(w.Frames) - 1; i >= 0; i-- {
 		f := &w.Frames[i]
-		if f.AsyncPlace != nil && f.Method.S != "" && !answer.LibraryMethod(f.Method.S) {
+		if !f.Method.IsZero() && f.Method.S != "" && !answer.LibraryMethod(f.Method.S) {
 			return compilernames.Pretty(f.Method.S)
 		}
 	}
-	if len(w.Frames) > 0 && w.Frames[0].AsyncName != nil {
+	if len(w.Frames) > 0 && !w.Frames[0].Name.IsZero() {
 		return w.Frames[0].Name.String()
 	}
 	return ""

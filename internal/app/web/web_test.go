@@ -106,7 +106,7 @@ func parked(t *testing.T, r *answer.Request, words string) {
 	chain, _, _ = strings.Cut(chain, ",")
 	var methods []string
 	for i := len(r.Stack.Frames) - 1; i >= 0; i-- { // the program lists the outermost first
-		if p := r.Stack.Frames[i].AsyncPlace; p != nil {
+		if p := &r.Stack.Frames[i].AsyncPlace; !p.Method.IsZero() {
 			methods = append(methods, p.Method.S)
 		}
 	}
@@ -356,7 +356,7 @@ func TestWebSockets(t *testing.T) {
 		require.NotNil(t, sides[true].Stack, chat)
 		methods := ""
 		for _, f := range sides[true].Stack.Frames {
-			if f.AsyncName != nil {
+			if !f.Name.IsZero() {
 				methods += f.Name.String() + "\n"
 			}
 		}

@@ -50,6 +50,21 @@ type many struct {
 	private  int
 }
 
+type parted struct {
+	Part *inner `json:",inline"`
+	C    int    `json:"c"`
+}
+
+// TestInline: the fields of a part with a name stand in its place, and those of an absent one do not.
+func TestInline(t *testing.T) {
+	b, err := jsonenc.Marshal(parted{&inner{1, "x"}, 2})
+	require.NoError(t, err)
+	assert.JSONEq(t, `{"a":1,"b":"x","c":2}`, string(b))
+	b, err = jsonenc.Marshal(parted{C: 2})
+	require.NoError(t, err)
+	assert.JSONEq(t, `{"c":2}`, string(b))
+}
+
 // TestEqualsEncodingJSON compares with encoding/json for all kinds of fields.
 func TestEqualsEncodingJSON(t *testing.T) {
 	n := 7

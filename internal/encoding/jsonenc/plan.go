@@ -5,6 +5,7 @@ import (
 	"encoding"
 	"encoding/json"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -298,7 +299,8 @@ func (c compiler) compileStruct(p *Plan) {
 	c.collect(p, p.Type)
 }
 
-// collect adds the fields of a struct, with the fields of embedded structs in their place. Of two
+// collect adds the fields of a struct, with the fields of structs that are embedded, or have the option inline of
+// encoding/json/v2, in their place. Of two
 // fields with one name, the less nested one wins; if both are equally nested, both are dropped.
 func (c compiler) collect(p *Plan, t reflect.Type) {
 	found := c.flatten(nil, t, nil, false, map[reflect.Type]bool{})
@@ -328,7 +330,7 @@ func (c compiler) flatten(out []Field, t reflect.Type, index []int, optional boo
 			continue
 		}
 		at := append(append([]int(nil), index...), sf.Index...)
-		if sf.Anonymous && name == "" {
+		if name == "" && (sf.Anonymous || hasOption(options, "inline")) {
 			inner, pointed := sf.Type, sf.Type.Kind() == reflect.Pointer
 			if pointed {
 				inner = inner.Elem()
@@ -353,6 +355,10 @@ func (c compiler) flatten(out []Field, t reflect.Type, index []int, optional boo
 		out = append(out, f)
 	}
 	return out
+}
+
+func hasOption(options, option string) bool {
+	return slices.Contains(strings.Split(options, ","), option)
 }
 
 // omissionOf returns the rule in a field's tag, with the meaning of encoding/json.

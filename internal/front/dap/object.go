@@ -62,7 +62,7 @@ func (n *object) fields(ctx context.Context, s *session, o *answer.Object) ([]da
 	if len(o.Boxed) > 0 {
 		out = append(out, dap.Variable{Name: "value", Value: o.Boxed.Cut(textLimit), Type: o.Type.String()})
 	}
-	if o.FieldList == nil || o.FieldsErr != nil {
+	if !o.Listed() || o.FieldsErr != nil {
 		for _, w := range o.Words { // an object with unknown fields
 			v := dap.Variable{Name: fmt.Sprintf("+%#x", w.Offset), Value: fmt.Sprintf("%#x", uint64(w.Value)), MemoryReference: fmt.Sprintf("%#x", uint64(w.Value))}
 			if !w.Type.IsZero() {
@@ -70,7 +70,7 @@ func (n *object) fields(ctx context.Context, s *session, o *answer.Object) ([]da
 			}
 			out = append(out, v)
 		}
-		if o.FieldList != nil && len(out) == 0 {
+		if o.Listed() && len(out) == 0 {
 			return nil, o.FieldsErr
 		}
 		return out, nil

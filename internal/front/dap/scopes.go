@@ -157,7 +157,7 @@ func (s *session) statics(ctx context.Context, f *frame) (fields []answer.Field,
 	switch {
 	case err != nil:
 		return nil, "", v, err
-	case t.FieldList == nil:
+	case !t.Listed():
 		return nil, "", v, nil
 	case t.FieldsErr != nil:
 		return nil, "", v, t.FieldsErr

@@ -515,7 +515,6 @@ var exportedTypes = map[string]any{
 	"answer.SuspectSummary":              (*sosgo_answer.SuspectSummary)(nil),
 	"answer.SuspectVerdict":              (*sosgo_answer.SuspectVerdict)(nil),
 	"answer.SyncBlock":                   (*sosgo_answer.SyncBlock)(nil),
-	"answer.SyncBlockCounts":             (*sosgo_answer.SyncBlockCounts)(nil),
 	"answer.SyncBlocks":                  (*sosgo_answer.SyncBlocks)(nil),
 	"answer.TaskCount":                   (*sosgo_answer.TaskCount)(nil),
 	"answer.TaskException":               (*sosgo_answer.TaskException)(nil),

@@ -51,12 +51,12 @@ func object(out *pieces, o *answer.Object) {
 		fileLine(out, o.File)
 		stringLine(out, o)
 	}
-	if o.FieldList == nil {
+	if !o.Listed() {
 		return
 	}
 	out.print("Fields:\n")
 	t := fieldTable{out: out, sos: out.exact}
-	t.print(o.FieldList)
+	t.print(&o.FieldList)
 	if l := o.ThinLock; l != nil {
 		out.printf("ThinLock owner %x (%s), Recursive %x\n", l.Owner, report.Hex16(l.Thread), l.Recursion)
 	}
@@ -76,12 +76,12 @@ func structure(out *pieces, s *answer.Struct) {
 	if !s.Text.Blank() && !out.exact {
 		out.label("Value", s.Text.String())
 	}
-	if s.FieldList == nil {
+	if !s.Listed() {
 		return
 	}
 	out.print("Fields:\n")
 	t := fieldTable{out: out, sos: out.exact}
-	t.print(s.FieldList)
+	t.print(&s.FieldList)
 }
 
 // ClassLine writes the EEClass with label. Since .NET 9 the EEClass is the canonical MethodTable.

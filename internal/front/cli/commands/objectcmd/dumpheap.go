@@ -108,7 +108,7 @@ func (o *heapOptions) list(c *cli.Context, h *heap.Heap, f *heap.Filter) (*answe
 	}
 	l, err := o.question(c, h, heap.ListOptions{Filter: f, OnlyObjects: o.Short, ByCount: o.ByCount, Scan: o.scan(c)})
 	c.AtEnd(func() {
-		if err == nil && l.Statistics != nil && l.Count == 0 {
+		if err == nil && l.Statistics != nil && l.Statistics.Count == 0 {
 			ask.NothingFound(c)
 		}
 	})

@@ -21,7 +21,7 @@ func card(p *report.Page, v any, frames bool) {
 		},
 		reflect.TypeFor[answer.AsyncFrame](): func(v any) []report.Line {
 			f := v.(answer.AsyncFrame)
-			return []report.Line{{Label: "async", Text: frame(&f, f.AsyncPlace == nil)}}
+			return []report.Line{{Label: "async", Text: frame(&f, f.Method.IsZero())}}
 		},
 		reflect.TypeFor[[]answer.Worker](): func(v any) []report.Line {
 			var lines []report.Line

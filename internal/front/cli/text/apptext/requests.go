@@ -77,7 +77,7 @@ func stack(s *answer.AsyncWork, all bool) []report.Line {
 
 // frame returns the line of a frame; empty for what is no method, unless all are wanted.
 func frame(f *answer.AsyncFrame, all bool) string {
-	if f.AsyncPlace == nil {
+	if f.Method.IsZero() {
 		if !all {
 			return ""
 		}

@@ -91,7 +91,7 @@ func mergedStack(p *report.Page, groups []answer.AsyncGroup, number int) {
 		}
 		p.Printf("%s", report.Escape(nameIn(p, g.Name, g.SOS)))
 		if !p.SOS {
-			place(p, g.AsyncPlace)
+			place(p, &g.AsyncPlace)
 		}
 		p.Print("\n")
 		for n := 0; n < len(g.Suspended) && !p.SOS; n++ {

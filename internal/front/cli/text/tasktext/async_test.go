@@ -16,7 +16,7 @@ import (
 func TestAsyncAllocatesNothingPerFrame(t *testing.T) {
 	const stacks, frames = 100, 50
 	state := int32(3)
-	name, place := &answer.AsyncName{Name: answer.Text{S: "Program+<Inner>d__2"}}, &answer.AsyncPlace{Method: answer.Text{S: "Program.Inner"}}
+	name, place := answer.AsyncName{Name: answer.Text{S: "Program+<Inner>d__2"}}, answer.AsyncPlace{Method: answer.Text{S: "Program.Inner"}}
 	s := &answer.AsyncStack{}
 	for i := range frames {
 		s.Frames = append(s.Frames, answer.AsyncFrame{Depth: i % 10, Object: target.Addr(0x7000 + i), Kind: answer.AsyncMethod, AsyncName: name, AsyncPlace: place, State: &state})
@@ -38,7 +38,7 @@ func TestAsyncAllocatesNothingPerFrame(t *testing.T) {
 
 // TestLinks checks that a long chain of equal tasks has three lines: its first task, a count, and its last task.
 func TestLinks(t *testing.T) {
-	name := &answer.AsyncName{Name: answer.Text{S: "Task {Shop.Add}"}}
+	name := answer.AsyncName{Name: answer.Text{S: "Task {Shop.Add}"}}
 	s := &answer.AsyncStack{Reason: answer.Text{S: "a promise"}}
 	for i := range 5000 {
 		s.Frames = append(s.Frames, answer.AsyncFrame{Depth: i, Object: target.Addr(0x7000 + i), Kind: answer.AsyncTask, AsyncName: name})

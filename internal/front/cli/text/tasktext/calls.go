@@ -17,11 +17,11 @@ func Calls(p *report.Page, a *answer.AsyncCalls) {
 			p.Print("\n")
 		}
 		name := c.Name
-		if c.AsyncPlace != nil {
+		if !c.Method.IsZero() {
 			name = c.Method
 		}
 		p.Printf("%8s %s%s", report.Commas(c.Count), indent(c.Depth), report.Escape(name.String()))
-		place(p, c.AsyncPlace)
+		place(p, &c.AsyncPlace)
 		if c.Blocked > 0 {
 			p.Printf(" (%s blocked on it)", report.Count(c.Blocked, "thread is", "threads are"))
 		}
@@ -50,7 +50,7 @@ func equalCalls(calls []answer.AsyncCall) int {
 	for i := range calls {
 		c := &calls[i]
 		if c.Kind != answer.AsyncTask || c.Name.String() != first.Name.String() || c.Count != first.Count || c.Depth != first.Depth+i ||
-			c.AsyncPlace != nil || len(c.Suspended)+len(c.Ends)+len(c.Variables) > 0 || c.Blocked > 0 {
+			!c.Method.IsZero() || len(c.Suspended)+len(c.Ends)+len(c.Variables) > 0 || c.Blocked > 0 {
 			return i
 		}
 	}

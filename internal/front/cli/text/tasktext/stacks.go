@@ -61,7 +61,7 @@ func links(frames []answer.AsyncFrame) int {
 	first := &frames[0]
 	for i := range frames {
 		f := &frames[i]
-		if f.Kind != answer.AsyncTask || f.AsyncName == nil || f.AsyncName.Name.String() != first.AsyncName.Name.String() || f.Status != first.Status || f.Depth != first.Depth+i ||
+		if f.Kind != answer.AsyncTask || f.Name.IsZero() || f.AsyncName.Name.String() != first.AsyncName.Name.String() || f.Status != first.Status || f.Depth != first.Depth+i ||
 			f.Again || len(f.Suspended)+len(f.Fields)+len(f.Variables) > 0 {
 			return i
 		}
@@ -98,9 +98,9 @@ func (w *frameWriter) write(f *answer.AsyncFrame, mark string) {
 		b = append(append(append(b, " ("...), f.Status...), ')')
 	}
 	b = append(b, ' ')
-	if f.AsyncPlace != nil {
+	if !f.Method.IsZero() {
 		b = append(b, report.Escape(f.Method.String())...)
-		b = appendPlace(b, f.AsyncPlace)
+		b = appendPlace(b, &f.AsyncPlace)
 	} else {
 		b = append(b, report.Escape(f.AsyncName.Name.String())...)
 	}

@@ -74,7 +74,7 @@ func endingException(p *report.Page, x *answer.EndingException, lines bool) {
 	for _, e := range x.Evidence {
 		p.Printf("  - %s\n", report.Escape(e))
 	}
-	exception(p, x.Exception, lines)
+	exception(p, &x.Exception, lines)
 }
 
 // allExceptions writes the exceptions of all threads.
@@ -91,7 +91,7 @@ func allExceptions(p *report.Page, x *answer.ThrownException, o ExceptionOptions
 			p.Warn(err)
 			continue
 		}
-		exception(p, row.Exception, o.Lines)
+		exception(p, &row.Exception, o.Lines)
 		p.Print("\n")
 	}
 	if n == 0 {

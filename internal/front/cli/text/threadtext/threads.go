@@ -142,8 +142,8 @@ func SyncBlocks(p *report.Page, l *answer.SyncBlocks) {
 			syncBlock(p, &b)
 		}
 	}
-	if l.SyncBlockCounts != nil {
-		p.Printf("-----------------------------\nTotal           %d\nFree            %d\n", l.Total, l.Free)
+	if l.Total.Err == nil {
+		p.Printf("-----------------------------\nTotal           %d\nFree            %d\n", l.Total.Value, l.Free.Value)
 	}
 }
 

@@ -142,8 +142,8 @@ func classDetails(p *report.Page, t *answer.Type) {
 	if t.ThreadStatics != 0 {
 		p.Printf("NumThreadStaticFields: %d\n", t.ThreadStatics)
 	}
-	if t.FieldList != nil {
-		text.Fields(p, t.FieldList)
+	if t.Listed() {
+		text.Fields(p, &t.FieldList)
 	}
 }
 
