@@ -46,7 +46,8 @@ const (
 	FindingExhausted   FindingKind = "exhausted pool"            // all connections of a pool are in use, and code waits for one
 	FindingDependency  FindingKind = "silent dependency"         // many requests to a server wait long for a connection or for its answer
 	FindingHeld        FindingKind = "held lock"                 // threads wait for a lock that another thread holds
-	FindingPermits     FindingKind = "no permits"                // suspended code waits for a semaphore, a channel or a rate limiter
+	FindingPermits     FindingKind = "no permits"                // suspended code waits for a semaphore or a rate limiter
+	FindingFull        FindingKind = "full queue"                // code waits for room in a channel or a BlockingCollection
 	FindingPromises    FindingKind = "promises"                  // suspended code waits for promises that nothing has completed
 	FindingCircle      FindingKind = "circle of waits"           // threads wait for each other, and a wait can end by itself
 	FindingBlocked     FindingKind = "sync over async"           // a thread blocks until a task completes

@@ -282,6 +282,7 @@ func (g *grapher) suspended(groups []*waiters) []answer.Verdict {
 		case t.lock != nil:
 			told = g.permits(&v, t.lock) && !g.passes(t.lock, s.count)
 		case t.channel != nil && t.writes:
+			v.Kind = answer.FindingFull
 			g.channel(&v, t.channel)
 		case t.kind == answer.WaitLimiter:
 		case t.kind == answer.WaitPromise && s.count > 1 && isQueue(t.typ.S):

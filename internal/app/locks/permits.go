@@ -61,7 +61,7 @@ func (g *grapher) fullSemaphore(l *lock, list []*wait) *answer.Verdict {
 		if field, ok := strings.CutSuffix(g.s.names[l.Address], "."+freeNodes); ok {
 			name = words.NamedObject.Of(name, words.Field(field))
 		}
-		v.Statement = words.FullCollection.Of(g.waiting(list), name, limitOf(list), state)
+		v.Kind, v.Statement = answer.FindingFull, words.FullCollection.Of(g.waiting(list), name, limitOf(list), state)
 		v.Show[0] = "dumpobj " + addressText(collection)
 		if takers := g.s.takers(collection); len(takers) > 0 {
 			g.taken(&v, takers)

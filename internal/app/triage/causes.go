@@ -8,7 +8,7 @@ import (
 )
 
 // starving are the kinds of findings that explain a starved thread pool if they block most of its workers.
-var starving = []answer.FindingKind{answer.FindingDeadlock, answer.FindingAbandoned, answer.FindingHeld, answer.FindingPermits, answer.FindingCircle, answer.FindingWait}
+var starving = []answer.FindingKind{answer.FindingDeadlock, answer.FindingAbandoned, answer.FindingHeld, answer.FindingPermits, answer.FindingFull, answer.FindingCircle, answer.FindingWait}
 
 // causeOfStarvation moves the finding that blocks more than half of the pool's workers before the starvation, which
 // then refers to it. list is ranked.

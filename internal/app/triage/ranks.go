@@ -28,6 +28,7 @@ var ranks = []ranked{
 	{answer.FindingRedis, answer.SeverityHigh, []string{"redis"}},
 	{answer.FindingDependency, answer.SeverityHigh, []string{"httpclients", "requests"}},
 	{answer.FindingPermits, answer.SeverityHigh, []string{"waits"}},
+	{answer.FindingFull, answer.SeverityHigh, []string{"waits"}},
 	{answer.FindingPromises, answer.SeverityHigh, []string{"waits"}},
 	{answer.FindingInitializer, answer.SeverityHigh, []string{"initializers"}},
 	{answer.FindingAbandoned, answer.SeverityHigh, []string{"locks"}},

@@ -197,7 +197,7 @@ func routes(list []served) answer.Statement {
 }
 
 // suffering are the kinds of findings that name the requests that wait because of them.
-var suffering = []answer.FindingKind{answer.FindingDeadlock, answer.FindingExhausted, answer.FindingDependency, answer.FindingPermits, answer.FindingPromises,
+var suffering = []answer.FindingKind{answer.FindingDeadlock, answer.FindingExhausted, answer.FindingDependency, answer.FindingPermits, answer.FindingFull, answer.FindingPromises,
 	answer.FindingAbandoned, answer.FindingHeld, answer.FindingCircle, answer.FindingBlocked}
 
 // victims adds to each finding the requests that wait because of it, and removes findings of requests that have been named so. The requests are

@@ -22,7 +22,8 @@ func waits(ctx context.Context, q *Answers) (view, error) {
 	failedIn := q.failures()
 	for _, x := range v.findings(w.Verdicts) {
 		f := finding(x.Kind, x)
-		if x.Kind == answer.FindingHeld && x.Count < manyWaiters || x.Kind == answer.FindingPermits && x.Count > 0 && x.Count < manyWaiters {
+		if x.Kind == answer.FindingHeld && x.Count < manyWaiters ||
+			(x.Kind == answer.FindingPermits || x.Kind == answer.FindingFull) && x.Count > 0 && x.Count < manyWaiters {
 			f.Severity = answer.SeverityWarning // a lock is often held when a dump is written
 		}
 		f.Severity = cmp.Or(x.Severity, f.Severity)

@@ -304,7 +304,7 @@ var faults = []struct {
 }{
 	{"upgrade", answer.FindingDeadlock, "(Depot.Catalog.rw)"},
 	{"storm", answer.FindingStarved, "items wait for a worker, and all 2 workers wait for something themselves"}, // a sleep in a lock, and its waiters
-	{"producer", answer.FindingPermits, "5 threads, the first 7 \"producer 0\", wait for room in BlockingCollection"},
+	{"producer", answer.FindingFull, "5 threads, the first 7 \"producer 0\", wait for room in BlockingCollection"},
 	{"cctor", "", ""},
 	{"cctorjoin", answer.FindingDeadlock, "runs the static constructor of Depot.Late and waits for the end of thread"},
 	{"finlock", answer.FindingDeadlock, "holds System.Object"},
@@ -373,7 +373,7 @@ var troubles = []struct {
 	says    string
 }{
 	{"rwtask", answer.FindingDeadlock, "\"reader\" holds System.Threading.ReaderWriterLockSlim"},
-	{"channel", answer.FindingPermits, "50 suspended operations wait for room in a channel"},
+	{"channel", answer.FindingFull, "50 suspended operations wait for room in a channel"},
 	{"waitall", answer.FindingStarved, "the pool is starved"},
 	{"ctorresult", answer.FindingBlocked, "5 threads, the first 7 \"maker 0\", block in Mill.Service..ctor"},
 	{"lazytask", answer.FindingDeadlock, "(Mill.Plan.value) and waits for task"},
@@ -499,7 +499,7 @@ var services = []struct {
 	says    string
 	follows answer.FindingKind
 }{
-	{"readerfault", answer.FindingPermits, "wait for room in a channel", ""},
+	{"readerfault", answer.FindingFull, "wait for room in a channel", ""},
 	{"scheduler", answer.FindingBlocked, "its turn in the task scheduler Ferry.Crew; 2 of these threads run a task of that scheduler meanwhile", ""},
 	{"inline", answer.FindingDeadlock, "waits for the end of thread 7 \"clerk\"", ""},
 	{"rwreader", answer.FindingHeld, "thread 7 \"report\" holds a ReaderWriterLockSlim", ""},

@@ -31,7 +31,7 @@ func TestStuck(t *testing.T) {
 		kinds = append(kinds, x.Kind)
 		got[x.Kind] = append(got[x.Kind], x)
 	}
-	assert.Equal(t, []answer.FindingKind{answer.FindingDeadlock, answer.FindingDeadlock, answer.FindingDeadlock, answer.FindingPermits, answer.FindingPromises, answer.FindingPermits}, kinds, "deadlocks come first, then by strength")
+	assert.Equal(t, []answer.FindingKind{answer.FindingDeadlock, answer.FindingDeadlock, answer.FindingDeadlock, answer.FindingFull, answer.FindingPromises, answer.FindingPermits}, kinds, "deadlocks come first, then by strength")
 	dead := got[answer.FindingDeadlock]
 	require.Len(t, dead, 3)
 	for i, parts := range [][]string{
@@ -44,7 +44,7 @@ func TestStuck(t *testing.T) {
 			assert.Contains(t, dead[i].Text, part)
 		}
 	}
-	full := got[answer.FindingPermits]
+	full := append(got[answer.FindingFull], got[answer.FindingPermits]...)
 	require.Len(t, full, 2)
 	assert.Contains(t, full[0].Text, `2 threads, the first 18 "producer 0", wait for room in BlockingCollection `)
 	assert.Contains(t, full[0].Text, `, which has all of its 3 items; the dump does not record who takes from it`)
