@@ -2,7 +2,7 @@
 import { hasObject, hasThread, isReport } from "./api";
 import type { Finding, OperationWait, Request, ThreadWait } from "./docs";
 import { link } from "./state";
-import { count, shortType } from "./text";
+import { count, shortType, type Said } from "./text";
 
 /** The part of the page that a finding belongs to. */
 export type Area = "crash" | "hang" | "memory";
@@ -108,6 +108,18 @@ export function concerned(f: Finding, operations: OperationWait[], threads: Thre
     out.push({ count: 1, request: served && requestName(served), thread: t.thread, method: t.method, file: t.file, line: t.line });
   }
   return out.sort((a, b) => b.count - a.count);
+}
+
+/** The web requests that wait because of a finding, as its own sentence has them behind what is wrong: how many of how many that the process serves. */
+export interface Served { waiting: number; of: number; age?: string; routes: string }
+
+/** A finding's sentence in two parts: what is wrong, and the requests that wait because of it. */
+export function parted(f: Finding): { wrong: Said; strength: string; served?: Served | undefined } {
+  const wrong = f.clauses?.[0], tail = wrong && f.text.startsWith(`${wrong.text}; `) ? (f.args ?? []).filter((a) => a.start > wrong.text.length) : [];
+  const named = (name: string): number | undefined => tail.find((a) => a.name === name && a.type === "count")?.number;
+  const waiting = named("waiting"), of = named("requests"), routes = tail.find((a) => a.name === "routes"), age = tail.find((a) => a.type === "duration");
+  if (!wrong || waiting === undefined || of === undefined || !routes) return { wrong: f, strength: f.strength };
+  return { wrong, strength: wrong.strength, served: { waiting, of, ...(age && { age: f.text.slice(age.start, age.end) }), routes: f.text.slice(routes.start) } };
 }
 
 /** Seconds of a duration such as 1h2m3.5s; NaN where it is none. */

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { byNamespace, callees, callers, icicle, matches, merge, totals, tree, treemap, unrepeated, type Node } from "../src/chart";
 import type { Finding, OperationWait, Request, ThreadWait } from "../src/docs";
-import { areaOf, concerned, deed, deeds, groupRequests, seconds, stateOf } from "../src/findings";
+import { areaOf, concerned, deed, deeds, groupRequests, parted, seconds, stateOf } from "../src/findings";
 import { around, layers, type GraphEdge, type GraphNode } from "../src/graph";
 import { nothingIn } from "../src/pages/search";
 import { fieldName, steps } from "../src/pages/type";
@@ -178,6 +178,15 @@ test("whom a finding concerns", () => {
   const f: Finding = { kind: "no permits", severity: "high", strength: "proved", text: "", next: ["dumpobj 0000000000000020"], args: [{ type: "thread", thread: 7, start: 0, end: 1 }] };
   assert.deepEqual(concerned(f, [operation, { ...operation, object: "0x30" }], [wait(7, "0x1"), wait(8, "0x20"), wait(9, "0x1")], [request]).map((c) => [c.count, c.request, c.thread?.index]),
     [[60, "GET /x", undefined], [1, "GET /orders/{id}", 7], [1, undefined, 8]]);
+});
+
+test("who waits stands before what is wrong", () => {
+  const wrong = { text: "a lock is held", strength: "proved" }, says = "; 3 of 5 requests wait for it, the oldest for 2s: 3 × GET /x";
+  const f: Finding = { kind: "held lock", severity: "high", strength: "likely", text: wrong.text + says, clauses: [wrong],
+    args: [{ name: "waiting", type: "count", number: 3, start: 16, end: 17 }, { name: "requests", type: "count", number: 5, start: 21, end: 22 }, { name: "age", type: "duration", number: 2e9, start: 60, end: 62 },
+      { name: "routes", type: "phrase", start: 64, end: 74 }, { name: "requests", type: "count", number: 3, start: 64, end: 65 }] };
+  assert.deepEqual(parted(f), { wrong, strength: "proved", served: { waiting: 3, of: 5, age: "2s", routes: "3 × GET /x" } });
+  assert.deepEqual(parted({ ...f, clauses: [{ text: "another", strength: "proved" }] }), { wrong: { ...f, clauses: [{ text: "another", strength: "proved" }] }, strength: "likely" }, "a sentence of another form stays whole");
 });
 
 test("requests stand in groups, those that wait first", () => {

@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 import { isReport, question, type Doc } from "../api";
 import type { CrashinfoResult as Crash, DoctorResult as Doctor, DumpheapResult as Heap, Finding, RequestsResult as Requests, TriageAbsent, TriageResult as Triage, WaitsResult as Waits } from "../docs";
-import { areaOf, concerned, deeds, groupRequests, oldest, requestName, stateOf, type Area, type Concerned, type State } from "../findings";
+import { areaOf, concerned, deeds, groupRequests, oldest, parted, stateOf, type Area, type Concerned, type State } from "../findings";
 import { Addr, Command, isCut, Link, Method, Notes, osThread, Place, Said, Strength, Text, ThreadLink, total, Verdicts, Waiting } from "../parts";
 import { link, useDoc } from "../state";
 import { atLeast, bytes, count, duration, linked, plural, runtimeVersion, shortType, time } from "../text";
@@ -31,16 +31,36 @@ export function Overview(): JSX.Element {
   </>;
 }
 
-/** The first finding: its sentence, whom it concerns, since when and where, and three deeds. */
+/** The first finding: the requests that suffer, its sentence, whom it concerns, since when and where, and three deeds. */
 function Headline({ f }: { f: Finding }): JSX.Element {
   const others = (f.clauses ?? []).filter((c) => c.text !== f.text && !c.text.endsWith(`: ${f.text}`) && !f.text.startsWith(c.text));
+  const { wrong, strength, served } = parted(f);
   return <>
-    <p class={`headline ${f.severity}`}><span class={`tag ${f.severity}`}>{f.kind}</span> <span class={`clause ${f.strength}`}><Said s={f} short begins /></span> <Strength of={f.strength} /></p>
+    {served ? <p class="victims"><a href={link("requests")}>{count(served.waiting)} of {plural(served.of, "request")} that the process serves</a> {served.waiting === 1 ? "waits" : "wait"} because of this{served.age ? `, the oldest for ${duration(served.age)}` : ""}: {served.routes} <Strength of={f.strength} /></p>
+      : <Victims f={f} />}
+    <p class={`headline ${f.severity}`}><span class={`tag ${f.severity}`}>{f.kind}</span> <span class={`clause ${strength}`}><Said s={wrong} short begins /></span> <Strength of={strength} /></p>
     {others.length > 0 && <p class="clauses">{others.slice(0, 2).map((c) => <span><span class={`clause ${c.strength}`}><Said s={c} short begins /></span> <Strength of={c.strength} /> </span>)}</p>}
     <Whom f={f} />
     <p class="deeds">{deeds(f).map((d) => <a href={d.href}>{d.text}</a>)}</p>
     <Evidence f={f} />
   </>;
+}
+
+/** The web requests that wait, before a finding of waits whose sentence names none of them: those that it concerns, or, where it concerns nobody by name, all. */
+function Victims({ f }: { f: Finding }): JSX.Element | null {
+  const waits = useDoc<Waits>(question("waits"))?.result, doc = useDoc<Requests>(question("requests")), requests = doc?.result?.requests ?? [];
+  if (areaOf(f.kind) !== "hang" || !waits) return null;
+  const list = concerned(f, waits.operations ?? [], waits.threads ?? [], requests), mine = list.filter((c) => c.request);
+  const groups = groupRequests(requests, waits.idle ?? []).filter((g) => g.waits);
+  const left = new Map<string, number>(), waiting = list.length === 0 ? groups.flatMap((g) => g.requests) : [];
+  for (const c of mine) left.set(c.request!, (left.get(c.request!) ?? 0) + c.count);
+  for (const g of list.length === 0 ? [] : groups) {
+    const n = left.get(g.name) ?? 0;
+    waiting.push(...g.requests.slice(0, n));
+    left.set(g.name, Math.max(0, n - g.requests.length));
+  }
+  const since = oldest(waiting);
+  return waiting.length === 0 ? null : <p class="victims"><a href={link("requests")}>{atLeast(waiting.length, isCut(doc, "requests"))} of {plural(total(doc, "requests", requests), "web request")}</a> {waiting.length === 1 ? "waits" : "wait"}{mine.length > 0 ? " because of this" : ""}{since ? `, the oldest came ${duration(since)} before the dump` : ""} <Strength of={mine.length > 0 ? f.strength : "recorded"} /></p>;
 }
 
 /** How many of those whom a finding concerns are listed. */
@@ -62,10 +82,8 @@ function Whom({ f }: { f: Finding }): JSX.Element | null {
   // A finding that names nobody, as a starved pool, has all requests that wait behind it. Which of them are idle, the waits say.
   if (!mine && waits) list = groupRequests(requests, waits.idle ?? []).filter((g) => g.waits).map((g) => ({ count: g.requests.length, request: g.name, method: g.method, file: g.file, line: g.line, object: g.requests[0]?.context }));
   if (list.length === 0) return null;
-  const served = new Set(list.map((c) => c.request)), since = oldest(requests.filter((r) => served.has(requestName(r))));
   return <dl class="facts whom"><div><dt>{mine ? "Who waits" : "Web requests that wait"}</dt><dd>{list.slice(0, mostWhom).map((c) => <div>{c.count > 1 ? `${count(c.count)} × ` : ""}{c.request ? <b>{c.request} </b> : null}{c.thread ? <ThreadLink t={c.thread} /> : null}{c.method ? <>{c.request || c.thread ? " in " : ""}<Link page="object" arg={c.object}><Method name={c.method} brief /></Link></> : null} <Place file={c.file} line={c.line} /></div>)}
-    {list.length > mostWhom && <div><a href={link(mine ? "waits" : "requests")}>and {atLeast(list.slice(mostWhom).reduce((n, c) => n + c.count, 0), isCut(waitsDoc, "operations", "threads") || isCut(requestsDoc, "requests"))} more</a></div>}</dd></div>
-    {since && <div><dt>Since</dt><dd>up to {duration(since)}</dd></div>}</dl>;
+    {list.length > mostWhom && <div><a href={link(mine ? "waits" : "requests")}>and {atLeast(list.slice(mostWhom).reduce((n, c) => n + c.count, 0), isCut(waitsDoc, "operations", "threads") || isCut(requestsDoc, "requests"))} more</a></div>}</dd></div></dl>;
 }
 
 /** What a finding rests on, and the commands that show more. */
