@@ -1,10 +1,10 @@
-// The extension starts sosgo dap for the editor, or connects to one that listens, and shows sosgo's report in a tab.
+// The extension starts sosgo dap for the editor, or connects to one that listens, and shows the page of sosgo web in a tab.
 // All that is shown comes from the program.
 "use strict";
 const childProcess = require("child_process");
 const crypto = require("crypto");
 const fs = require("fs");
-const os = require("os");
+const http = require("http");
 const path = require("path");
 const vscode = require("vscode");
 const { isDump, mayBeDump } = require("./dumps");
@@ -69,54 +69,87 @@ async function openDump(uri) {
   await vscode.debug.startDebugging(folder, { type: "sosgo", request: "launch", name: path.basename(dump), dump });
 }
 
-// showPage has sosgo write its report of a dump, and shows it. The report has all pages in one file, and asks no server.
+// showPage starts sosgo web for a dump, and shows its page in a tab. The tab asks nobody: it hands its requests to the extension, which has the
+// token of the server. So the server goes on refusing the requests of other pages.
 async function showPage(uri) {
   const dump = uri ? uri.fsPath : await choose();
   if (!dump) {
     return;
   }
-  const folder = fs.mkdtempSync(path.join(os.tmpdir(), "sosgo-"));
-  const file = path.join(folder, "report.html");
+  let server;
   try {
-    const words = [...(settings().get("arguments") || []), ...[settings().get("modules") || []].flat().flatMap((m) => ["--modules", m]), "report", "-o", file, dump];
-    await vscode.window.withProgress({ location: vscode.ProgressLocation.Notification, title: `sosgo: ${path.basename(dump)}`, cancellable: true },
-      (_, cancelled) => run(program(), words, cancelled));
+    const words = [...(settings().get("arguments") || []), ...[settings().get("modules") || []].flat().flatMap((m) => ["--modules", m]), "web", dump];
+    server = await vscode.window.withProgress({ location: vscode.ProgressLocation.Notification, title: `sosgo: ${path.basename(dump)}`, cancellable: true },
+      (_, cancelled) => serve(program(), words, cancelled));
+    const [script, style] = await Promise.all(["app.js", "app.css"].map(async (name) => (await get(server, name)).text));
     const panel = vscode.window.createWebviewPanel("sosgo", path.basename(dump), vscode.ViewColumn.Active,
       { enableScripts: true, enableFindWidget: true, retainContextWhenHidden: true, localResourceRoots: [] });
-    panel.webview.html = page(fs.readFileSync(file, "utf8"));
+    const asked = new Map();
+    panel.webview.onDidReceiveMessage(async (m) => {
+      if (m.stop !== undefined) {
+        asked.get(m.stop)?.abort();
+        return;
+      }
+      const stop = new AbortController();
+      asked.set(m.id, stop);
+      const reply = await get(server, String(m.get), stop.signal).catch((e) => ({ status: 0, text: String(e.message || e) }));
+      asked.delete(m.id);
+      panel.webview.postMessage({ id: m.id, ...reply });
+    });
+    panel.onDidDispose(() => server.process.kill());
+    panel.webview.html = page(script, style);
   } catch (e) {
+    server?.process.kill();
     vscode.window.showErrorMessage(String(e.message || e));
-  } finally {
-    fs.rmSync(folder, { recursive: true, force: true });
   }
 }
 
-// run runs the program to its end. Findings are no failure of it (exit code 7).
-function run(name, words, cancelled) {
+// serve starts sosgo web and returns its process, its address and its token.
+function serve(name, words, cancelled) {
   return new Promise((done, fail) => {
     const p = childProcess.spawn(name, words, { stdio: ["ignore", "ignore", "pipe"] });
     let notes = "";
-    p.stderr.on("data", (text) => { notes = (notes + text).slice(-2000); });
-    p.on("error", fail);
-    p.on("close", (code, signal) => {
-      if (code === 0 || code === 7) {
-        done();
-      } else {
-        fail(new Error(signal ? "cancelled" : notes.trim() || `sosgo ended with ${code}`));
+    p.stderr.on("data", (text) => {
+      notes = (notes + text).slice(-2000);
+      const at = /(http:\/\/\S+)\?token=(\S+)/.exec(notes);
+      if (at) {
+        done({ process: p, address: at[1], token: at[2] });
       }
     });
+    p.on("error", fail);
+    p.on("close", (code, signal) => fail(new Error(signal ? "cancelled" : notes.trim() || `sosgo ended with ${code}`)));
     cancelled.onCancellationRequested(() => p.kill());
   });
 }
 
-// links has the editor leave the report's own links alone: it would look for an element of that name, and not change the address.
-const links = `addEventListener("click",e=>{const a=e.target.closest&&e.target.closest('a[href^="#"]');` +
-  `if(a&&!e.ctrlKey&&!e.metaKey){e.preventDefault();e.stopImmediatePropagation();location.hash=a.getAttribute("href")}},true)`;
+// get asks the server for an address below its page. The page's requests reach nothing else.
+function get(server, below, signal) {
+  const at = new URL(below, server.address);
+  if (!at.href.startsWith(server.address)) {
+    return Promise.reject(new Error(`${below} is not of the page`));
+  }
+  return new Promise((done, fail) => {
+    const r = http.get(at, { headers: { Authorization: `Bearer ${server.token}` }, signal }, (reply) => {
+      const parts = [];
+      reply.on("data", (part) => parts.push(part));
+      reply.on("error", fail);
+      reply.on("end", () => done({ status: reply.statusCode, text: Buffer.concat(parts).toString("utf8") }));
+    });
+    r.on("error", fail);
+  });
+}
 
-// page returns a report for a tab, with the script for its links, which the report's policy has to allow.
-function page(html) {
-  const hash = `'sha256-${crypto.createHash("sha256").update(links).digest("base64")}'`;
-  return html.replace("script-src ", () => `script-src ${hash} `).replace("<title>", () => `<script>${links}</script><title>`);
+// links has the editor leave the page's own links alone: it would look for an element of that name, and not change the address.
+const links = `addEventListener("click",e=>{const a=e.target.closest&&e.target.closest('a[href^="#"]');` +
+  `if(a&&!e.ctrlKey&&!e.metaKey){e.preventDefault();e.stopImmediatePropagation();location.hash=a.getAttribute("href")}},true);`;
+
+// page returns the page for a tab. Its policy allows its own script and style, and no request.
+function page(script, style) {
+  const hash = (text) => `'sha256-${crypto.createHash("sha256").update(text).digest("base64")}'`;
+  const all = links + script;
+  return `<!doctype html><html lang="en"><head><meta charset="utf-8">` +
+    `<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src ${hash(all)}; style-src ${hash(style)}; img-src data:">` +
+    `<meta name="color-scheme" content="light dark"><title>sosgo</title><style>${style}</style></head><body><div id="app"></div><script>${all}</script></body></html>`;
 }
 
 // most is how many files the menu looks at, in each folder of the workspace.
@@ -152,3 +185,4 @@ exports.activate = (context) => {
 };
 exports.findDumps = findDumps; // for the test
 exports.page = page;
+exports.get = get;

@@ -1,7 +1,8 @@
-// The extension with an editor that only records: node test.js [SOSGO DUMP]
+// The extension with an editor that only records: node test.js [SOSGO DUMP]. With a program and a dump it shows the page, too.
 "use strict";
 const assert = require("assert");
 const fs = require("fs");
+const http = require("http");
 const Module = require("module");
 const os = require("os");
 const path = require("path");
@@ -9,7 +10,7 @@ const zlib = require("zlib");
 
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), "sosgo-test-"));
 const values = { path: process.argv[2] || process.execPath, modules: ["/srv/app"], names: "runtime", arguments: ["--offline"] };
-const commands = {}, context = {}, panels = [], errors = [], started = [];
+const commands = {}, context = {}, panels = [], replies = [], errors = [], started = [];
 let factory, provider, files = [];
 const vscode = {
   ProgressLocation: { Notification: 15 }, ViewColumn: { Active: -1 },
@@ -28,7 +29,11 @@ const vscode = {
     showOpenDialog: async () => undefined,
     showErrorMessage: (text) => { errors.push(text); },
     withProgress: (_, f) => f({}, { onCancellationRequested() {} }),
-    createWebviewPanel: (type, title, column, options) => { const p = { title, options, webview: {} }; panels.push(p); return p; },
+    createWebviewPanel: (type, title, column, options) => {
+      const p = { title, options, onDidDispose: (f) => { p.dispose = f; }, webview: { onDidReceiveMessage: (f) => { p.send = f; }, postMessage: (m) => { replies.push(m); } } };
+      panels.push(p);
+      return p;
+    },
   },
   workspace: {
     getConfiguration: () => ({ get: (name) => values[name] }),
@@ -72,16 +77,45 @@ async function main() {
   await commands["sosgo.openDump"]({ fsPath: "/dumps/core.1" });
   assert.strictEqual(started[0].dump, "/dumps/core.1");
 
-  // The page has the script for its links, and its policy allows it.
-  const html = extension.page(`<meta content="default-src 'none'; script-src 'sha256-own'; img-src data:"><title>x</title>`);
-  assert.match(html, /script-src 'sha256-[^']+' 'sha256-own'.*<script>addEventListener.*<\/script><title>/);
+  // The page may run its own script, and ask nobody.
+  const html = extension.page("run()", "a{}");
+  assert.match(html, /content="default-src 'none'; script-src 'sha256-[^' ]+'; style-src 'sha256-[^' ]+'; img-src data:">/);
+  assert.match(html, /<style>a\{\}<\/style>.*<script>addEventListener.*;run\(\)<\/script>/);
+
+  // What it asks for through the extension goes to the server's own folder, with the token.
+  const heard = [];
+  const server = http.createServer((q, r) => { heard.push([q.url, q.headers.authorization]); r.statusCode = q.url === "/a/none" ? 404 : 200; r.end("text of " + q.url); });
+  await new Promise((done) => { server.listen(0, "127.0.0.1", done); });
+  const own = { address: `http://127.0.0.1:${server.address().port}/a/`, token: "secret" };
+  assert.deepStrictEqual(await extension.get(own, "api/waits?count=1"), { status: 200, text: "text of /a/api/waits?count=1" });
+  assert.strictEqual((await extension.get(own, "none")).status, 404);
+  for (const other of ["http://example.org/", "//example.org/a/", "/b/", "../b/", "../ab/", "http://127.0.0.1:1/a/"]) {
+    await assert.rejects(extension.get(own, other), /is not of the page/, other);
+  }
+  const stop = new AbortController();
+  stop.abort();
+  await assert.rejects(extension.get(own, "x", stop.signal), { name: "AbortError" });
+  assert.deepStrictEqual(heard, [["/a/api/waits?count=1", "Bearer secret"], ["/a/none", "Bearer secret"]]);
+  server.close();
+
   if (process.argv[3]) {
     values.modules = [];
     await commands["sosgo.showPage"]({ fsPath: path.resolve(process.argv[3]) });
     assert.deepStrictEqual(errors, []);
-    assert.strictEqual(panels.length, 1);
-    assert.match(panels[0].webview.html, /^<!doctype html>.*script-src 'sha256-[^']+' 'sha256-[^']+'; style-src/);
-    assert.deepStrictEqual(fs.readdirSync(os.tmpdir()).filter((f) => /^sosgo-[A-Za-z0-9]{6}$/.test(f)), [], "the report's file is gone");
+    const [panel] = panels;
+    assert.match(panel.webview.html, /<div id="app"><\/div>/);
+    await panel.send({ get: "subject.json", id: 1 });
+    await panel.send({ get: "api/doctor?count=1", id: 2 });
+    await panel.send({ get: "http://example.org/", id: 3 });
+    assert.deepStrictEqual(replies.map((r) => [r.id, r.status]), [[1, 200], [2, 200], [3, 0]]);
+    assert.deepStrictEqual(JSON.parse(replies[0].text), { file: path.basename(process.argv[3]) });
+    panel.dispose();
+    for (let i = 4; i < 54 && (i === 4 || replies.at(-1).status); i++) {
+      await new Promise((done) => { setTimeout(done, 100); });
+      await panel.send({ get: "subject.json", id: i });
+    }
+    assert(replies.at(-1).id > 3);
+    assert.strictEqual(replies.at(-1).status, 0, "the server ends with the tab");
   }
   await commands["sosgo.showPage"]({ fsPath: path.join(folder, "gone.dmp") });
   assert.strictEqual(panels.length, process.argv[3] ? 1 : 0);

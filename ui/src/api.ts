@@ -76,6 +76,36 @@ export class Refusal extends Error {
 const watch = (q: Question): string => `${me} ${q.words.join(" ")}`.slice(0, 200);
 const me = Math.random().toString(36).slice(2);
 
+/** What a request for an address below the page's own returns. */
+interface Reply { status: number; text: string }
+
+/** The editor that shows the page: it asks the server for the page, which may ask nobody itself. */
+interface Editor { postMessage(m: { get: string; id: number } | { stop: number }): void }
+
+/** Sends requests through an editor. */
+export function throughEditor(editor: Editor): (path: string, signal?: AbortSignal) => Promise<Reply> {
+  let last = 0;
+  const asked = new Map<number, (r: Reply) => void>();
+  addEventListener("message", ({ data }: MessageEvent<{ id?: number } & Reply>) => {
+    asked.get(data.id ?? 0)?.(data);
+    asked.delete(data.id ?? 0);
+  });
+  return (path, signal) => new Promise((resolve, reject) => {
+    const id = ++last;
+    asked.set(id, (r) => (r.status ? resolve(r) : reject(new Error(r.text))));
+    signal?.addEventListener("abort", () => { editor.postMessage({ stop: id }); asked.delete(id); reject(new DOMException("stopped", "AbortError")); });
+    editor.postMessage({ get: path, id });
+  });
+}
+
+async function fetched(path: string, signal?: AbortSignal): Promise<Reply> {
+  const r = await fetch(path, signal ? { signal } : {});
+  return { status: r.status, text: await r.text() };
+}
+
+const inEditor = (globalThis as { acquireVsCodeApi?: () => Editor }).acquireVsCodeApi;
+const get = inEditor ? throughEditor(inEditor()) : fetched;
+
 /** The server that the page comes from. */
 const server: Source = {
   async document(q, signal) {
@@ -86,27 +116,17 @@ const server: Source = {
     if (q.list) p.set("list", q.list);
     if (q.last) p.set("last", "1");
     if (q.graph) p.set("watch", watch(q));
-    const r = await fetch(`api/${encodeURIComponent(command)}?${p}`, signal ? { signal } : {});
-    const text = await r.text();
-    if (!r.ok) throw new Refusal(text || `the server says ${r.status}`, "");
-    return text;
+    const r = await get(`api/${encodeURIComponent(command)}?${p}`, signal);
+    if (r.status !== 200) throw new Refusal(r.text || `the server says ${r.status}`, "");
+    return r.text;
   },
-  async line(line, signal) {
-    const r = await fetch(`line?${new URLSearchParams({ line })}`, { signal });
-    return r.text();
-  },
-  async complete(line) {
-    const r = await fetch(`complete?${new URLSearchParams({ line })}`);
-    return JSON.parse(visible(await r.text())) as Completion;
-  },
+  async line(line, signal) { return (await get(`line?${new URLSearchParams({ line })}`, signal)).text; },
+  async complete(line) { return JSON.parse(visible((await get(`complete?${new URLSearchParams({ line })}`)).text)) as Completion; },
   async progress(q) {
-    const r = await fetch(`progress?${new URLSearchParams({ watch: watch(q) })}`);
-    return r.status === 200 ? JSON.parse(visible(await r.text())) as Progress : undefined;
+    const r = await get(`progress?${new URLSearchParams({ watch: watch(q) })}`);
+    return r.status === 200 ? JSON.parse(visible(r.text)) as Progress : undefined;
   },
-  async subject() {
-    const r = await fetch("subject.json");
-    return JSON.parse(visible(await r.text())) as Subject;
-  },
+  async subject() { return JSON.parse(visible((await get("subject.json")).text)) as Subject; },
 };
 
 let source = server;
