@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"runtime/debug"
 	"syscall/js"
 	"time"
 
@@ -22,7 +23,12 @@ import (
 // memory, with a smaller limit of its own.
 const mostUnpacked = 64 << 30
 
+// mostMemory is the size from which the garbage collector runs more often than it would otherwise: memory that
+// WebAssembly has once taken it never gives back.
+const mostMemory = 9 << 28
+
 func main() {
+	debug.SetMemoryLimit(mostMemory)
 	var p process
 	js.Global().Set("sosgo", map[string]any{"open": promise(p.open), "ask": promise(p.ask), "line": promise(p.line), "complete": promise(p.complete)})
 	js.Global().Call("sosgoStarted")

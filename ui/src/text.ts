@@ -120,10 +120,11 @@ export function shortMethod(full: string): string {
 /** Names that compilers make, as the code has them: an async method or iterator, a lambda with its number, a local function. */
 function written(name: string): string {
   return name
+    .replace(/<([^<>]+)>k__BackingField/g, "$1")
+    .replace(/<([^<>]+)>g__([^|<>]+)\|[\d_]+/g, "$1.$2")
     .replace(/\+<([^<>]+)>d(?:__\d+)?(?:<[^>]*>)?\.MoveNext(?:\(\))?$/, ".$1")
     .replace(/\+<([^<>]+)>d(?:__\d+)?(?![\w.])/g, ".$1")
     .replace(/\.<lambda>/g, " λ")
-    .replace(/<([^<>]+)>g__([^|<>]+)\|[\d_]+/, "$1.$2")
     .replace(/(?:\+?(?:<>c|<[^<>]*>c__)[^.(]*\.)?<([^<>]*)>[bm]__(?:\d+_)?(\w+)/, (all: string, method: string, number: string) => (all.startsWith("+") ? "." : "") + `${method || "…"} λ${number}`);
 }
 

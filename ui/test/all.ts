@@ -52,6 +52,8 @@ test("names", () => {
   assert.equal(shortMethod("App.Work+<>c__DisplayClass3_0.<Run>b__2()"), "Work.Run λ2");
   assert.equal(shortMethod("App.Client.Start.<lambda>()"), "Client.Start λ");
   assert.equal(shortMethod("App.Orders+<LoadAsync>d__5.MoveNext()"), "Orders.LoadAsync");
+  assert.equal(csharp("Npgsql.Buffer+<<Ensure>g__EnsureLong|54_0>d.MoveNext()"), "Npgsql.Buffer.Ensure.EnsureLong", "a local function that is async");
+  assert.equal(csharp("A.Map[].<Name>k__BackingField"), "A.Map[].Name");
   assert.equal(shortMethod("App.Work.<Run>g__Inner|4_0(Int32)"), "Run.Inner");
   assert.equal(csharp("A.B`1[[System.Char, System.Private.CoreLib]].M(Int32)"), "A.B<char>.M(int)");
   assert.equal(csharp("D`2[[System.Int32, mscorlib, Version=4.0.0.0],[L`1[[X.Y+Z, a]], b]][]"), "D<int, L<X.Y.Z>>[]");

@@ -71,7 +71,7 @@ func FromFile(f *os.File, noMmap bool) (*File, error) {
 		// limits, container policies.
 		m.data, err = mapFile(f, int(m.size))
 		if errors.Is(err, errors.ErrUnsupported) { // in a browser each read is a JavaScript call
-			m.reads = pagecache.Source(f, m.size)
+			m.reads = pagecache.Source(direct(f), m.size)
 		}
 	}
 	return m, nil

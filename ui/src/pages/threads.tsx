@@ -85,6 +85,8 @@ function Sandwich({ root, method, choose }: { root: Node; method: string; choose
 
 /** What threads do, the more interesting first; what is not in the list stands between waits and sleep. */
 const interest = ["exception", "lock", "task", "static constructor", "monitor", "running", "native"], dull = ["sleep", "unknown", "idle"];
+/** So many of the interesting ones mean that a thread can't go on: they come before threads that once caught an exception. */
+const blocked = interest.indexOf("running");
 
 /** Threads that do the same in the same method. */
 interface ThreadGroup { threads: Thread[]; does: string; method: string | null | undefined; died: boolean; rank: number }
@@ -95,7 +97,7 @@ function grouped(threads: Thread[], died: number | undefined): ThreadGroup[] {
     const a = t.activity, method = a?.callerFrame ?? a?.topFrame;
     const own = t.osId !== undefined && t.osId === died;
     const at = interest.indexOf(a?.kind ?? ""), down = dull.indexOf(a?.kind ?? "unknown");
-    const rank = own ? -2 : t.exception ? -1 : at >= 0 ? at : down >= 0 ? interest.length + 1 + down : interest.length;
+    const rank = own ? -1 : at >= 0 && at < blocked ? at : t.exception ? blocked - 0.5 : at >= 0 ? at : down >= 0 ? interest.length + 1 + down : interest.length;
     const key = [own, !!t.exception, a?.text, method].join("\n");
     const g = by.get(key) ?? { threads: [], does: a?.text ?? "", method, died: own, rank };
     g.threads.push(t);

@@ -100,6 +100,8 @@ export class Files {
   private readonly made = new Map<string, Content>();
   private readonly open_ = new Map<number, Open>();
   private last = 2;
+  /** The memory of the program. */
+  memory: WebAssembly.Memory | undefined;
 
   add(path: string, file: Blob): void { this.chosen.set(path, file); }
 
@@ -134,6 +136,12 @@ export class Files {
       if (position === null) o.at += n;
       return n;
     });
+  }
+  /** Reads a part of a file to an address of the program's memory, and returns how many bytes it has; -1 if it fails. */
+  readInto(fd: number, to: number, length: number, position: number): number {
+    const content = this.open_.get(fd)?.content;
+    if (!content || !this.memory) return -1;
+    try { return content.read(new Uint8Array(this.memory.buffer, to, length), position); } catch { return -1; }
   }
   write(fd: number, data: Uint8Array, from: number, length: number, position: number | null, done: Callback): void {
     this.answer(done, () => {

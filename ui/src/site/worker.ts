@@ -25,7 +25,9 @@ async function begin({ program, dump, modules }: Begin): Promise<void> {
   for (const m of modules) scope.fs.add("/modules/" + m.name, m);
   const go = new Go();
   const started = new Promise<void>((then) => { scope.sosgoStarted = then; });
-  const ended = go.run(await WebAssembly.instantiate(program, go.importObject)).then(() => { throw new Error("the program ended"); });
+  const instance = await WebAssembly.instantiate(program, go.importObject);
+  scope.fs.memory = instance.exports["mem"] as WebAssembly.Memory;
+  const ended = go.run(instance).then(() => { throw new Error("the program ended"); });
   await Promise.race([started, ended]);
   ended.catch(fail);
   await scope.sosgo.open("/dump/" + dump.name, modules.length > 0 ? "/modules" : "", dump.name, (done, total) => send({ progress: [done, total] }));
