@@ -680,10 +680,10 @@ func TestLooks(t *testing.T) {
 	b.clean(host(t, at))
 }
 
-// checkRules holds a page to the rules of axe for WCAG 2.2 A and AA, but for the contrast, which checkContrast measures.
+// checkRules holds a page to the rules of axe for WCAG 2.2 A and AA and for good practice, but for the contrast, which checkContrast measures.
 func checkRules(t *testing.T, b *browser, page string) {
 	t.Helper()
-	b.run(chromedp.Evaluate[chromedp.Void](`window.broken = undefined; axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"], rules: { "color-contrast": { enabled: false } } })
+	b.run(chromedp.Evaluate[chromedp.Void](`window.broken = undefined; axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"], rules: { "color-contrast": { enabled: false } } })
   .then((r) => { window.broken = r.violations.map((v) => v.id + ": " + v.nodes.slice(0, 3).map((n) => n.html.slice(0, 160)).join(" | ")).join("\n"); }); undefined`))
 	b.wait(`window.broken !== undefined`)
 	if bad := b.text(`window.broken`); bad != "" {

@@ -43,7 +43,7 @@ function Types(): JSX.Element {
   const exact = wanted ? doc?.result?.statistics?.find((t) => t.type === wanted) : undefined;
   if (exact) return <OneType key={wanted} t={exact} />;
   return (
-    <section aria-label="Types">
+    <section>
       {wanted && <p>Types with <code>{wanted}</code> in their names · <a href={link("heap")}>all types</a></p>}
       <Show doc={doc} q={q} what="counting objects">{(h, d) => {
         // Free blocks are counted by the collector, and are no objects.
