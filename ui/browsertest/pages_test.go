@@ -680,6 +680,25 @@ func TestLooks(t *testing.T) {
 	b.clean(host(t, at))
 }
 
+// TestRules holds the pages of the other dumps to the rules of axe: a web application has what a hang has not.
+func TestRules(t *testing.T) {
+	axe, err := os.ReadFile("../node_modules/axe-core/axe.min.js")
+	if err != nil {
+		t.Skip("axe-core is not here: npm ci in ui")
+	}
+	for _, d := range []canned{dumps[0], dumps[2], dumps[3]} {
+		b := start(t)
+		at := serve(t, d.path)
+		b.wide(1400)
+		b.run(chromedp.Navigate(at), chromedp.Evaluate[chromedp.Void](string(axe)))
+		for _, p := range slices.Concat(pages, served) {
+			b.open(p)
+			checkRules(t, b, d.name+" "+p)
+		}
+		b.clean(host(t, at))
+	}
+}
+
 // checkRules holds a page to the rules of axe for WCAG 2.2 A and AA and for good practice, but for the contrast, which checkContrast measures.
 func checkRules(t *testing.T, b *browser, page string) {
 	t.Helper()

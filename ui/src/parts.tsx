@@ -236,7 +236,7 @@ export function Table<R>({ rows, columns, caption, text, sort, most = 50 }: Tabl
         <label class="filter"><span class="hidden">Filter {caption}</span>
           <input type="search" placeholder={`Filter ${count(rows.length)} rows`} value={filter} onInput={(e) => setFilter(e.currentTarget.value)} /></label>
       )}
-      {rows.length > 0 && <div class="scroll" tabIndex={0} role="region" aria-label={caption}>
+      {rows.length > 0 && <div class="scroll" tabIndex={0} role="group" aria-label={caption}>
         <table role="table">
           <caption class="hidden">{caption}</caption>
           <thead role="rowgroup"><tr role="row">{columns.map((c, i) => seen[i] && (

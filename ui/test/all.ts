@@ -9,6 +9,7 @@ import { nothingIn } from "../src/pages/search";
 import { fieldName, steps } from "../src/pages/type";
 import { idleApart } from "../src/pages/work";
 import { isCut } from "../src/parts";
+import { Files } from "../src/site/files";
 import { address, parseRoute } from "../src/state";
 import { atLeast, bytes, capital, count, csharp, duration, fitted, linked, namespaceEnd, percent, runtimeVersion, shortMethod, shortType, typeParts, visible, withoutModule } from "../src/text";
 
@@ -269,4 +270,17 @@ test("the deeds of a finding differ in their words", () => {
   const text = "it holds much, most of it by 3000 Shop.Order";
   const leak = { kind: "large holder", severity: "warning", strength: "proved", text, next: ["leaks"], args: [{ type: "type", value: "Shop.Order", start: text.indexOf("Shop"), end: text.length }] } as unknown as Finding;
   assert.deepEqual(deeds(leak).map((d) => d.text), ["The largest holders", "The 3,000 Order objects"]);
+});
+
+test("the program's memory is read into without an array for each read", async () => {
+  const files = new Files();
+  const opened = await new Promise<number>((done, fail) => files.open("/tmp/x", files.constants.O_CREAT | files.constants.O_RDWR, 0, (e, fd) => (e ? fail(e) : done(fd as number))));
+  files.write(opened, new Uint8Array([1, 2, 3, 4, 5]), 0, 5, 0, (e) => assert.equal(e, null));
+  assert.equal(files.readInto(opened, 100, 3, 1), -1, "there is no memory yet");
+  files.memory = new WebAssembly.Memory({ initial: 1 });
+  assert.equal(files.readInto(opened, 100, 3, 1), 3);
+  files.memory.grow(1); // its buffer is another one then
+  assert.equal(files.readInto(opened, 70000, 9, 3), 2, "the file ends");
+  assert.deepEqual([...new Uint8Array(files.memory.buffer, 99, 5), ...new Uint8Array(files.memory.buffer, 70000, 3)], [0, 2, 3, 4, 0, 4, 5, 0]);
+  assert.deepEqual([files.readInto(99, 0, 1, 0), files.readInto(opened, 1 << 20, 1, 0)], [-1, -1], "no such file, and no such address");
 });

@@ -171,11 +171,11 @@ export function SuspectsPage(): JSX.Element {
     <Section title="Largest holders">
       <Show doc={doc} q={question("leaks")} what="searching for the largest holders">{(l) => <>
         <Verdicts list={l.verdicts} />
-        {(l.suspects ?? []).slice(0, printing.value ? mostOnPaper : undefined).map((s) => (
+        {(l.suspects ?? []).slice(0, printing.value ? mostOnPaper : undefined).map((s, i) => (
           <article class="card" data-fact="suspect"><h3><SuspectSentence s={s} /></h3>{s.remedy && <p><Said s={s.remedy} begins />.</p>}
             {s.path && <><h4>Held by</h4><PathView path={s.path} /></>}
             {(s.holders ?? []).length > 0 && <><h4>Referred to by</h4><ul>{(s.holders ?? []).map((h) => <li>{h.object ? <ObjectName o={h.object} /> : <Text s={h.root} />} <span class="dim">{percent(h.share)} of them</span></li>)}</ul></>}
-            {(s.types ?? []).length > 0 && <><h4>It retains</h4><Table rows={s.types ?? []} caption="retained types" columns={[{ head: "Type", cell: (t) => <TypeName name={t.type} /> }, { head: "Objects", cell: (t) => count(t.count), num: true },
+            {(s.types ?? []).length > 0 && <><h4>It retains</h4><Table rows={s.types ?? []} caption={`types that holder ${i + 1} retains`} columns={[{ head: "Type", cell: (t) => <TypeName name={t.type} /> }, { head: "Objects", cell: (t) => count(t.count), num: true },
               { head: "Bytes", cell: (t) => <Share part={t.size} of={s.retained}>{bytes(t.size)}</Share>, num: true }]} /><Others of={s} /></>}
             {(s.targets ?? []).length > 0 && <><h4>They call, or are</h4><ul>{(s.targets ?? []).slice(0, 10).map((t) => <li>{count(t.count)} × <TypeName name={t.type} /></li>)}</ul></>}
           </article>))}

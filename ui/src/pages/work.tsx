@@ -205,7 +205,7 @@ export function LocksPage(): JSX.Element {
 }
 
 function Work({ threads, stack }: { threads: Worker[] | null | undefined; stack: AsyncWork | undefined }): JSX.Element {
-  return <>{(threads ?? []).map((t) => <div><ThreadLink t={t} /> <Text s={t.does} />{t.method && <> in <Method name={t.method} /></>}</div>)}
+  return <>{(threads ?? []).map((t) => <div class="sentence"><ThreadLink t={t} /> <Text s={t.does} />{t.method && <> in <Method name={t.method} /></>}</div>)}
     {stack && <div>{stack.frames?.[0] && <><Method name={(stack.frames.find((f) => f.method) ?? stack.frames[0]).method ?? stack.frames[0].name} /> </>}waits for <Text s={stack.reason} /></div>}</>;
 }
 
@@ -272,7 +272,7 @@ function Each({ of }: { of: RequestGroup }): JSX.Element {
 }
 
 function OneRequest({ x, short = false }: { x: Request; short?: boolean }): JSX.Element {
-  return <div>{x.path}<span class="dim">{x.query}</span> <Addr a={x.context ?? x.object} /> {short ? null : duration(x.age)} <span class="dim">{x.state}</span>{x.exception ? <> threw <Addr a={x.exception} /></> : null}
+  return <div class="sentence">{x.path}<span class="dim">{x.query}</span> <Addr a={x.context ?? x.object} /> {short ? null : duration(x.age)} <span class="dim">{x.state}</span>{x.exception ? <> threw <Addr a={x.exception} /></> : null}
     {short ? (x.threads ?? []).map((t) => <> <ThreadLink t={t} /></>) : <Work threads={x.threads} stack={x.stack} />}</div>;
 }
 
@@ -288,14 +288,14 @@ export function PoolsPage(): JSX.Element {
   return <>
     <ThreadPool doc={pool} />
     {here.sql && <Section title="Database connections">
-      <Show doc={sql} q={question("databases")} what="reading them">{(d) => <>{(d.pools ?? []).map((p) => (
+      <Show doc={sql} q={question("databases")} what="reading them">{(d) => <>{(d.pools ?? []).map((p, i) => (
         <article class="card"><h3><TypeName name={p.type} /> <Addr a={p.address} /></h3><p><code>{p.connectionString}</code></p>
           <Facts list={[["open", count(p.open)], ["in use", count(p.busy)], ["free", count(p.idle)], ["max", count(p.max)], ["waiting calls", count(p.waiting)], ["state", p.state]]} />
           {p.blocked && <p class="problem">The last attempt to open a connection failed, and all fail for a while.</p>}
-          <Table rows={p.connections ?? []} caption="connections" columns={[{ head: "Connection", cell: (c) => <Addr a={c.address} /> }, { head: "Database", cell: (c) => c.database },
+          <Table rows={p.connections ?? []} caption={`connections of pool ${i + 1}`} columns={[{ head: "Connection", cell: (c) => <Addr a={c.address} /> }, { head: "Database", cell: (c) => c.database },
             { head: "Command", cell: (c) => c.command && <><code>{c.command.text}</code> {c.command.running ? <span class="tag">running</span> : null} <Addr a={c.command.address} /></> },
             { head: "Since", cell: (c) => time(c.command?.since) }, { head: "Holder", cell: (c) => <>{c.contextType && <div><TypeName name={c.contextType} /> <Addr a={c.context} /></div>}<Work threads={c.threads} stack={c.stack} /></> }]} />
-          {(p.opening ?? []).length > 0 && <Table rows={p.opening ?? []} caption="calls that wait for a connection" columns={[{ head: "Waits for a connection", cell: (o) => <Addr a={o.owner} /> }, { head: "Since", cell: (o) => time(o.since) },
+          {(p.opening ?? []).length > 0 && <Table rows={p.opening ?? []} caption={`calls that wait for a connection of pool ${i + 1}`} columns={[{ head: "Waits for a connection", cell: (o) => <Addr a={o.owner} /> }, { head: "Since", cell: (o) => time(o.since) },
             { head: "Until", cell: (o) => time(o.deadline) }, { head: "Who waits", cell: (o) => <Work threads={o.threads} stack={o.stack} /> }]} />}</article>))}</>}</Show>
     </Section>}
     {here.clients && <Section title="Requests of this process to others">
@@ -307,15 +307,15 @@ export function PoolsPage(): JSX.Element {
     {here.redis && <Section title="Redis">
       <Show doc={redis} q={question("redis")} what="reading them">{(r) => <>
         <Verdicts list={r.verdicts} />
-        {(r.multiplexers ?? []).map((m) => <Table rows={m.connections ?? []} caption="connections to Redis" columns={[{ head: "Connection", cell: (c) => <>{c.name} <Addr a={c.address} /></>, by: (c) => c.name }, { head: "State", cell: (c) => c.state },
+        {(r.multiplexers ?? []).map((m, i) => <Table rows={m.connections ?? []} caption={`connections to Redis of multiplexer ${i + 1}`} columns={[{ head: "Connection", cell: (c) => <>{c.name} <Addr a={c.address} /></>, by: (c) => c.name }, { head: "State", cell: (c) => c.state },
           { head: "To be sent", cell: (c) => <Queue q={c.backlog} /> }, { head: "Unanswered", cell: (c) => <Queue q={c.sent} /> }]} />)}</>}</Show>
     </Section>}
     {here.hubs && <Section title="SignalR">
       <Show doc={hubs} q={question("hubs")} what="reading them">{(d) => <>
-        {(d.hubs ?? []).map((h) => <article class="card"><h3><TypeName name={h.hub} /> <Addr a={h.address} /></h3>
-          <Table rows={h.connections ?? []} caption="clients" columns={[{ head: "Client", cell: (c) => <>{c.id} <Addr a={c.address} /></>, by: (c) => c.id }, { head: "User", cell: (c) => c.user, by: (c) => c.user },
+        {(d.hubs ?? []).map((h, i) => <article class="card"><h3><TypeName name={h.hub} /> <Addr a={h.address} /></h3>
+          <Table rows={h.connections ?? []} caption={`clients of hub ${i + 1}`} columns={[{ head: "Client", cell: (c) => <>{c.id} <Addr a={c.address} /></>, by: (c) => c.id }, { head: "User", cell: (c) => c.user, by: (c) => c.user },
             { head: "Messages that wait", cell: (c) => count(c.waiting), num: true }, { head: "State", cell: (c) => (c.aborted ? "aborted" : "") }]} />
-          <Table rows={h.groups ?? []} caption="groups" columns={[{ head: "Group", cell: (g) => g.name, by: (g) => g.name }, { head: "Clients", cell: (g) => count(g.connections), num: true }]} /></article>)}
+          <Table rows={h.groups ?? []} caption={`groups of hub ${i + 1}`} columns={[{ head: "Group", cell: (g) => g.name, by: (g) => g.name }, { head: "Clients", cell: (g) => count(g.connections), num: true }]} /></article>)}
         {(d.circuits ?? []).length > 0 && <Table rows={d.circuits ?? []} caption="circuits of Blazor" columns={[{ head: "Circuit", cell: (c) => <>{c.id} <Addr a={c.address} /></> }, { head: "Connection", cell: (c) => c.connection },
           { head: "Connected", cell: (c) => (c.connected ? "yes" : "no") }]} />}</>}</Show>
     </Section>}

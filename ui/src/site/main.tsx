@@ -20,8 +20,8 @@ export function lacking(b: typeof globalThis): string[] {
   return needs.filter(([, there]) => !there).map(([name]) => name);
 }
 
-/** Larger dumps may need more memory than WebAssembly has: 4 GB. A graph of 18 million objects takes most of that, and comparing their strings more. */
-const large = 0.9 * 2 ** 30;
+/** Larger dumps may need more memory than WebAssembly has: 4 GB. Strings of 18 million objects take 2.8 GB of the browser. */
+const large = 1.6 * 2 ** 30;
 
 async function get(file: string): Promise<Response> {
   const r = await fetch(file);
@@ -116,14 +116,14 @@ function Start({ given }: { given: File[] }): JSX.Element {
       a core of Linux or macOS, or a minidump, also as .gz or .zst, or a pack. Module files and PDBs can be chosen with it.</p>
     {state && <p class="waiting" role="status"><span class="spin" /> {state}</p>}
     {problem && <p class="problem" role="alert">{problem.text}{problem.advice && <><br />{problem.advice}</>}</p>}
-    {doubtful && <p class="note" role="alert">This dump has {bytes(Math.max(...doubtful.map((f) => f.size)))}. A browser gives a page 4 GB: crash, threads, locks and counts of types will be there; what holds memory may not from 1.6 GB on, and equal strings and waste may not at all. The program <code>sosgo web</code> has no such limit.{" "}
+    {doubtful && <p class="note" role="alert">This dump has {bytes(Math.max(...doubtful.map((f) => f.size)))}. A browser gives a page 4 GB: crash, threads, locks and counts of types will be there; what holds memory, equal strings and waste may not. The program <code>sosgo web</code> has no such limit.{" "}
       <button type="button" onClick={() => void open(doubtful, true)}>Open it nevertheless</button></p>}
     <h2>Or look at an example</h2>
     <ul class="examples">{examples.map((x) => <li><button type="button" disabled={off} onClick={() => void example(x)}>{x.title}</button> {x.text}</li>)}</ul>
     <h2>What you get</h2>
     <figure class="sample" aria-label="The first page of the example of a hang"><p class="headline fatal"><span class="tag fatal">deadlock</span> Thread 33 "deadlock one" holds object (Scenario.s_first) and waits for object (Scenario.s_second), thread 34 "deadlock two" … <span class="strength proved">proved</span></p>
       <ul class="tiles">{samples.map(([name, of, figure, tile]) => <li><div class={`tile ${tile}`}><span class="name">{name}</span><span class="state">{of}</span><b>{figure}</b></div></li>)}</ul></figure>
-    <dl class="facts"><div><dt>Sizes</dt><dd>the first facts of any dump after some seconds; all answers up to 0.9 GB or 9 million objects; up to 1.6 GB or 18 million all but strings and waste</dd></div>
+    <dl class="facts"><div><dt>Sizes</dt><dd>the first facts of any dump after some seconds; all answers up to 1.6 GB or 18 million objects</dd></div>
       <div><dt>Browsers</dt><dd>Chrome or Edge 80, Firefox 113, Safari 16.4, and later</dd></div></dl>
   </main>;
 }
