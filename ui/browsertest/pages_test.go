@@ -135,7 +135,8 @@ func TestCauses(t *testing.T) {
 	}{
 		{0, []string{"OrderException was not caught", "order 1042 failed", "crashing worker", "The crash and its stack"}},
 		{1, []string{"deadlock Thread 11", "only writer", "sync over async", "Stack of thread"}},
-		{3, []string{"starved", "calls wait for a connection", "6 of 7web requests wait", "6 of 7 web requests wait, the oldest came 2 s before the dump recordedstarved thread pool", "GET /orders/{id:int}"}},
+		{3, []string{"starved", "calls wait for a connection", "6 of 7web requests wait",
+			"6 of 7 web requests wait, the oldest came 2 s before the dump recordedstarved thread pool", "GET /orders/{id:int}"}},
 	} {
 		b := start(t)
 		at := serve(t, dumps[c.dump].path)
