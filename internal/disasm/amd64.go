@@ -3,6 +3,7 @@ package disasm
 import (
 	"bytes"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -175,6 +176,23 @@ func Touches(regs *target.Registers, code []byte) []target.Addr {
 		}
 	}
 	return out
+}
+
+// quiet are instructions that touch memory through their operands alone, and can't fail otherwise.
+var quiet = []x86asm.Op{x86asm.MOV, x86asm.MOVZX, x86asm.MOVSX, x86asm.MOVSXD, x86asm.LEA, x86asm.NOP, x86asm.CMP, x86asm.TEST, x86asm.ADD, x86asm.SUB,
+	x86asm.AND, x86asm.OR, x86asm.XOR, x86asm.INC, x86asm.DEC, x86asm.NEG, x86asm.NOT, x86asm.SHL, x86asm.SHR, x86asm.SAR, x86asm.IMUL, x86asm.CDQ,
+	x86asm.CDQE, x86asm.JE, x86asm.JNE, x86asm.JB, x86asm.JAE, x86asm.JA, x86asm.JBE, x86asm.JL, x86asm.JLE, x86asm.JG, x86asm.JGE, x86asm.JS, x86asm.JNS}
+
+// TouchesNone reports whether the instruction at code[0] certainly reads and writes no memory.
+func TouchesNone(arch target.Arch, code []byte) bool {
+	if !ShowsAccess(arch) {
+		return false
+	}
+	inst, ok := decodeX86(code[:min(len(code), longest)])
+	if !ok || !slices.Contains(quiet, inst.Op) {
+		return false
+	}
+	return inst.Op == x86asm.LEA || inst.Op == x86asm.NOP || !slices.ContainsFunc(inst.Args[:], func(a x86asm.Arg) bool { _, mem := a.(x86asm.Mem); return mem })
 }
 
 // effective returns the address of a memory operand in an instruction of n bytes. It returns false if a register is

@@ -37,3 +37,18 @@ func TestTouches(t *testing.T) {
 	regs.Arch = target.ArchARM64
 	assert.Nil(t, disasm.Touches(&regs, []byte{0xc7, 0x00, 1, 0, 0, 0}))
 }
+
+func TestTouchesNone(t *testing.T) {
+	for what, code := range map[string][]byte{
+		"cmp eax, 0x7f": {0x83, 0xf8, 0x7f}, "lea rax, [rbx]": {0x48, 0x8d, 0x03}, "mov eax, ebx": {0x89, 0xd8}, "nop [rax]": {0x0f, 0x1f, 0x00}, "jne +2": {0x75, 2},
+	} {
+		assert.True(t, disasm.TouchesNone(target.ArchAMD64, code), what)
+		assert.False(t, disasm.TouchesNone(target.ArchARM64, code), what)
+	}
+	for what, code := range map[string][]byte{
+		"mov eax, [rcx]": {0x8b, 0x01}, "push rax": {0x50}, "ret": {0xc3}, "call rel32": {0xe8, 1, 2, 3, 4}, "rep movsb": {0xf3, 0xa4}, "hlt": {0xf4},
+		"no instruction": {0x06}, "cut short": {0x83}, "nothing": nil,
+	} {
+		assert.False(t, disasm.TouchesNone(target.ArchAMD64, code), what)
+	}
+}

@@ -38,13 +38,13 @@ var conclusions = []struct {
 		ReasonKilled, ReasonSeccomp, ReasonNoAddress, ReasonManaged, ReasonAccess, ReasonInPage, ReasonCPP, ReasonParameter, ReasonCParameter,
 		ReasonPrivileged, ReasonOverflow, ReasonFastFail, ReasonFailFast, ReasonNativeHeap, ReasonDivided, ReasonBreakpoint, ReasonStep,
 		ReasonEngine, ReasonReport, ReasonNoSignal, ReasonNoneMarked,
-		OwnRecord, Accessed, RaisedException, Faulted, FatalError, FatalMessage, CrashUnknown, ReportException,
+		OwnRecord, Accessed, MappingFailed, RaisedException, Faulted, FatalError, FatalMessage, CrashUnknown, ReportException,
 		PoolUnknown, PoolUncounted, MayKeepUp, WorkersUnknown,
 		KeeperUnknown, UnreachedReadable, HoldersUnread, LeakMayHide, RootsUnproved, TypesNameless, LittleRead,
 		InitializerFailed, AllocationFailed, HeapLimit, Follows, UsuallyMeans}},
 
 	// The objects that it names are read from the heap. More such objects would not refute it.
-	{onHeap, []*Sentence{RefersToAllocator, NotCaught, FailedCommand, FailedTask, OfClassFailed, ServiceFailed, HostStopping, HostOfStopping, ClientsUnshared}},
+	{onHeap, []*Sentence{RefersToAllocator, NotCaught, FailedCommand, FailedTask, AsyncVoid, OfClassFailed, ServiceFailed, HostStopping, HostOfStopping, ClientsUnshared}},
 	{append(slices.Clip(queue), answer.StackComplete), []*Sentence{ItemsSignal}},
 	{queue, []*Sentence{AbandonedWaiters, RedisSilent, DatabaseSilent, ServerSilent, Backlog, OneInBacklog, WaitForConnection, RequestsWait, PoolWithoutWork}},
 
@@ -62,14 +62,14 @@ var conclusions = []struct {
 	{frames, []*Sentence{ThreadRuns, ManyThreads, ThreadsRun, ThreadsRan}},
 	{il, []*Sentence{FollowsLoop, ThreadSpins, ThreadsSpin}},
 	{append(slices.Clip(il), answer.NoCollection), []*Sentence{GoesRound, GoesRoundOr, FollowsCircle}},
-	{[]answer.Premise{answer.CodeFound}, []*Sentence{JumpedTo, CodeFaulted}},
+	{[]answer.Premise{answer.CodeFound}, []*Sentence{JumpedTo, CodeFaulted, TouchesNone}},
 	{[]answer.Premise{answer.CodeFound, answer.FilesThere}, []*Sentence{NullUses}},
 	{variables, []*Sentence{InHandsOf, CallsWaitIn, ServedSilent, ServedWait}},
 
 	// Another thread could refute it.
 	{[]answer.Premise{answer.ThreadsListed}, []*Sentence{NoCrash}},
 	{append(slices.Clip(Suspended), answer.ThreadsListed, answer.AllStacks), []*Sentence{HostNotStarted, HostOfNotStarted}},
-	{threads, []*Sentence{Aborted, MainReturned, MainReturnedBut}},
+	{threads, []*Sentence{Aborted, AbortedWith, MainReturned, MainReturnedBut}},
 	{workers, []*Sentence{PilesUpThoughFree, PilesUp, KeepsUp, Starved, NearlyStarved, PoolBusy}},
 	{waits, []*Sentence{MonitorDeadlock, MonitorCircle, Deadlock, CircleOfWaits, ContextDeadlock, SyncOverAsync, EntryWaits, OtherWait, HeldLock, SameHandle,
 		FullCollection, FullSemaphore}},

@@ -102,6 +102,8 @@ func fromOutside(x *target.Exception, pid uint32) bool {
 const (
 	nullReference = "System.NullReferenceException"
 	outOfMemory   = "System.OutOfMemoryException"
+
+	accessViolation = "System.AccessViolationException"
 )
 
 // causes gives the usual meaning of exceptions with an uninformative name. The type alone proves nothing: a program may
@@ -110,7 +112,7 @@ var causes = map[string]*words.Sentence{
 	nullReference:                           words.MeansNull,
 	outOfMemory:                             words.MeansNoMemory,
 	"System.StackOverflowException":         words.MeansRecursion,
-	"System.AccessViolationException":       words.MeansAccess,
+	accessViolation:                         words.MeansAccess,
 	"System.IndexOutOfRangeException":       words.MeansBounds,
 	"System.InvalidCastException":           words.MeansCast,
 	"System.DllNotFoundException":           words.MeansNoLibrary,

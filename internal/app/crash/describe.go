@@ -151,6 +151,7 @@ type describer struct {
 	// hidden reports that the faulting address was reported as 0, which may stand for any address that the processor
 	// rejects.
 	hidden bool
+	mapped string // the mapped file that the touched address is in, or ""
 	// written is the crash record of a NativeAOT process if the system's record does not refer to it; otherwise nil.
 	written *Record
 }
@@ -352,7 +353,8 @@ func (d *describer) touch(a target.Addr, access string, by *words.Sentence) {
 	case by == words.ByInstruction || !canonical(d.p.Target().Platform(), a):
 		t.Is = words.AddressNotCanonical.Of()
 	case d.ctx != nil:
-		t.Is = whatIs(resolve.Address(d.ctx, d.p, a))
+		is := resolve.Address(d.ctx, d.p, a)
+		t.Is, d.mapped = whatIs(is), mappedFile(is)
 	}
 	t.What, t.Source = t.Is.Text, t.By.Text
 	d.out.Touched = t
@@ -635,7 +637,7 @@ func (d *describer) blames() bool {
 		return false
 	case d.died.Unhandled:
 		return true
-	case x == nil || fromOutside(x, d.p.Target().Process().ID):
+	case x == nil || fromOutside(x, d.p.Target().Process().ID), d.overtaken():
 		return false
 	}
 	return x.Signal == nil && (x.Code == codeCLR || x.Code == codeEngine || x.Code == codeFailFast) ||
@@ -708,6 +710,7 @@ func (d *describer) concludeThrown() {
 	if n := d.died.later(); n > 0 {
 		all = append(all, words.FurtherExceptions.Of(words.N(n)))
 	}
+	all = append(all, d.before(&path[0])...)
 	if t := out.Touched; t != nil {
 		all = append(all, touchedEvidence(t))
 	}
@@ -717,6 +720,8 @@ func (d *describer) concludeThrown() {
 	d.blame(notCaught(path, false).Plus(unthrown), strength, all...)
 	d.likely(LikelyCause(path).Plus(unthrown))
 	out.Usual = path[len(path)-1].usual()
+	d.mappingFailed(&path[0])
+	d.asyncVoid(&out.Exceptions[0])
 	if len(path) == 1 {
 		d.nullUse(&path[0], last)
 	}

@@ -162,6 +162,9 @@ func (d *describer) concludeFault() {
 			evidence = append(evidence, words.ReadsAsText.Of(words.Address(out.Touched.Address), text))
 		}
 	}
+	if d.mapped != "" {
+		evidence = append(evidence, words.InFileMapping.Of(words.Address(out.Touched.Address), words.Text(d.mapped)))
+	}
 	if d.rt != nil && d.rt.Instance().Module.Contains(ip) {
 		evidence = append(evidence, words.RuntimesCode.Of())
 	}
@@ -180,14 +183,27 @@ func (d *describer) faultSays(ip, a target.Addr, access string, touched bool) an
 		return words.JumpedTo.Of(words.Address(a), call)
 	case d.fault.where == "":
 		return words.CodeFaulted.Of(words.Address(ip), call)
-	case t != nil && access != "":
-		return words.Accessed.Of(where, words.Address(t.Address), words.AccessKind.Of(words.Text(access)), call)
 	case t != nil:
-		return words.Accessed.Of(where, words.Address(t.Address), answer.Statement{}, call)
+		kind := answer.Statement{}
+		if access != "" {
+			kind = words.AccessKind.Of(words.Text(access))
+		}
+		if disasm.TouchesNone(d.fault.regs.Arch, d.instruction(ip)) {
+			return words.TouchesNone.Of(where, words.Address(t.Address), kind, d.returnsTo(ip), call)
+		}
+		return words.Accessed.Of(where, words.Address(t.Address), kind, call)
 	case d.raised != nil:
 		return words.RaisedException.Of(where, d.out.Why, call)
 	}
 	return words.Faulted.Of(where, call)
+}
+
+// returnsTo says that ip is a return address if a call ends there.
+func (d *describer) returnsTo(ip target.Addr) answer.Statement {
+	if _, ok, err := unwind.CallBefore(d.p.Memory(), d.fault.regs.Arch, ip); !ok || err != nil {
+		return answer.Statement{}
+	}
+	return words.IsReturn.Of()
 }
 
 // calledFrom describes the call of native code: the method that it implements and its caller.
@@ -228,17 +244,4 @@ func (d *describer) stoodAt() []Place {
 		}
 	}
 	return out
-}
-
-// aborted reports whether native code called by managed code ended the process: the thread sent itself SIGABRT, and the
-// runtime recorded no reason.
-func (d *describer) aborted() bool {
-	x := d.died.Exception
-	return x != nil && x.Signal != nil && x.Signal.Number == target.SIGABRT && x.Signal.Known && x.Signal.Code == target.SITkill &&
-		x.Signal.PID == d.p.Target().Process().ID && d.died.Thrown == 0 && d.rt != nil && !d.unreadThreads() && d.caller() != ""
-}
-
-// concludeAborted names the caller of the native code that aborted.
-func (d *describer) concludeAborted() {
-	d.blame(words.Aborted.Of(d.calledFrom()), answer.StrengthLikely, words.AbortedItself.Of())
 }

@@ -34,8 +34,11 @@ func (p *faulty) ReadMemory(b []byte, a target.Addr) (int, error) {
 	if p.other.Contains(a) && a+target.Addr(len(b)) <= p.other.End {
 		n, err = len(b), nil
 		clear(b)
+	} else if p.other.Contains(a) {
+		n = int(p.other.End - a)
+		clear(b[:n])
 	}
-	for i := range b {
+	for i := 0; i < len(b) && len(p.bytes) > 0; i++ {
 		v, ok := p.bytes[a+target.Addr(i)]
 		if !ok {
 			continue
@@ -176,6 +179,61 @@ func TestFaults(t *testing.T) {
 	assert.Contains(t, describe().Likely, "libcoreclr.so+0x1230 accessed 0x123456, called from ")
 	signal(target.SIGSEGV, 1, 0x123456)
 	assert.Empty(t, describe().Likely, "the process may have written it in a handler")
+}
+
+// TestAbortMessage checks that the text that glibc keeps of an abort is found through the stack, and only there, and that nothing else in
+// such memory is taken for one.
+func TestAbortMessage(t *testing.T) {
+	p, subject, _, died := openFaulty(t)
+	s := &target.Signal{Number: target.SIGABRT, Known: true, Code: target.SITkill, PID: p.Process().ID}
+	p.x = target.Exception{ThreadID: died.OS.ID, Signal: s, Words: s.String()}
+	const page, slot = 0x10008000, 0x10000200
+	likely := func(size uint64, text string, refers uint64) string {
+		clear(p.bytes)
+		p.word(slot, refers)
+		p.word(page, size)
+		p.set(page+4, []byte(text)...)
+		return crash.DescribeSubject(t.Context(), subject()).Likely
+	}
+	assert.Regexp(t, "^native code aborted the process: free\\(\\): double free detected in tcache 2(, called from .*)?$",
+		likely(0x1000, "free(): double free detected in tcache 2\n", page))
+	const general = "native code aborted the process (abort, or an assertion)"
+	for what, got := range map[string]string{
+		"nothing refers to it":       likely(0x1000, "free(): invalid pointer\n", 0),
+		"another address":            likely(0x1000, "free(): invalid pointer\n", page+8),
+		"its size is no whole pages": likely(0x1001, "free(): invalid pointer\n", page),
+		"too large":                  likely(0x1000000, "free(): invalid pointer\n", page),
+		"no line":                    likely(0x1000, "free(): invalid pointer", page),
+		"no text":                    likely(0x1000, "\x01\x02\xff\n", page),
+		"empty":                      likely(0x1000, "\n", page),
+		"something behind it":        likely(0x1000, "free()\n\x00x", page),
+	} {
+		assert.Contains(t, got, general, what)
+	}
+	s.Code = target.SIUser
+	p.x.Words = s.String()
+	assert.Empty(t, likely(0x1000, "free(): invalid pointer\n", page), "whoever sent it")
+}
+
+// TestTouchesNone checks that an instruction without an access is not said to have accessed the recorded address.
+func TestTouchesNone(t *testing.T) {
+	p, subject, rt, died := openFaulty(t)
+	ip := rt.Instance().Module.Base + 0x1230
+	regs := target.Registers{Arch: target.ArchAMD64}
+	regs.SetIP(ip)
+	regs.SetSP(died.Managed.Stack.End - 0x4000)
+	p.x = target.Exception{ThreadID: died.OS.ID, Code: 0xc0000005, Address: ip, Parameters: []uint64{1, 0x7f}, Registers: regs, Words: "0xc0000005"}
+	likely := func(code ...byte) string {
+		clear(p.bytes)
+		p.set(ip-5, code...)
+		return crash.DescribeSubject(t.Context(), subject()).Likely
+	}
+	assert.Contains(t, likely(0xe8, 1, 2, 3, 4, 0x83, 0xf8, 0x7f), // call; cmp eax, 0x7f
+		"libcoreclr.so+0x1230 is recorded as the place of an access to 0x7f (write), but its instruction touches no memory: a call stands before it, so it is a return address")
+	assert.Regexp(t, "but its instruction touches no memory(, called|$)", likely(0x90, 0x90, 0x90, 0x90, 0x90, 0x83, 0xf8, 0x7f))
+	assert.Contains(t, likely(0xe8, 1, 2, 3, 4, 0x88, 0x43, 0x08), "libcoreclr.so+0x1230 accessed 0x7f (write)") // mov [rbx+8], al
+	assert.Contains(t, likely(0xe8, 1, 2, 3, 4, 0x06), "libcoreclr.so+0x1230 accessed 0x7f (write)", "no known instruction")
+	assert.Contains(t, likely(0xe8, 1, 2, 3, 4, 0xc3), "libcoreclr.so+0x1230 accessed 0x7f (write)", "it reads the stack")
 }
 
 // TestUnreported checks that the faulting instruction supplies the address that the runtime's record reports as 0.

@@ -186,7 +186,10 @@ var deathsMore = []struct {
 	{"cancelled", "System.Threading.Tasks.TaskCanceledException was not caught: A task was canceled, in", answer.StrengthProved, ""},
 	{"calldead", "execution jumped to 0x123450, where there is no code", answer.StrengthLikely, ""},
 	{"readonly", "System.AccessViolationException was not caught: Attempted to read or write protected memory", answer.StrengthLikely, "usually means"},
-	{"doublefree", "native code aborted the process", answer.StrengthLikely, "sent the signal itself"},
+	{"doublefree", "native code aborted the process: free(): double free detected in tcache 2, called as Harbor.M.free(", answer.StrengthLikely, "sent the signal itself"},
+	{"nassert", "port.c:42: dock: Assertion `berth < MAX' failed, called as Harbor.M.__assert_fail(", answer.StrengthLikely, ""},
+	{"busmanaged", "System.AccessViolationException was not caught", answer.StrengthLikely, "the process's own mapping of /tmp/harbor-bus did not give the memory"},
+	{"voidasync", "System.InvalidOperationException was not caught: in async void, in", answer.StrengthProved, "Harbor.Jobs.Void is async void"},
 	{"ud2", "outside of all known modules, faulted, called from Harbor.M.Raw(", answer.StrengthLikely, "an illegal instruction"},
 	{"hlt", "outside of all known modules, faulted, called from Harbor.M.Raw(", answer.StrengthLikely, "(hlt)"},
 	{"movaps", "outside of all known modules, faulted, called from Harbor.M.Raw(", answer.StrengthLikely, "(movaps"},
@@ -217,6 +220,58 @@ func TestMoreDeaths(t *testing.T) {
 			assert.Equal(t, c.strength, f.Strength)
 			assert.NotContains(t, f.Text, "(usually")
 			assert.Contains(t, fmt.Sprintf("%+v", f.Clauses), c.more)
+		})
+	}
+}
+
+// endings are the kinds of Endings.cs: the first finding, its strength, and what else it says. It must not say never.
+var endings = []struct {
+	kind, says  string
+	strength    answer.Strength
+	more, never string
+}{
+	{"caughtabort", "native code aborted the process (abort, or an assertion), called as Yard.M.abort(), called from Yard.M.Main(", answer.StrengthLikely, "", "TimeoutException"},
+	{"caughttwice", "native code aborted the process: free(): double free detected in tcache 2, called as Yard.M.free(IntPtr), called from Yard.M.Twice()",
+		answer.StrengthLikely, "glibc keeps what it writes", "TimeoutException"},
+	{"smashed", "native code aborted the process: *** stack smashing detected ***: terminated, called as Yard.M.__stack_chk_fail()", answer.StrengthLikely, "", ""},
+	{"nativethread", "the process aborted itself (SIGABRT), died in libc.so.6+", answer.StrengthRecorded, "", "Yard"},
+	{"undo", "NullReferenceException was not caught: Object reference not set to an instance of an object (a null reference was used, or in unsafe code a pointer near 0), in Debuggee.dll!Yard.M.Undo(",
+		answer.StrengthProved, "such as its handler: System.TimeoutException: pump 2 did not answer, in Debuggee.dll!Yard.M.Check(Int32)", ""},
+	{"thrown", "System.TimeoutException was not caught: pump 2 did not answer, in Debuggee.dll!Yard.M.Pass(Int32)", answer.StrengthProved,
+		"it was thrown first in Yard.M.Check(Int32), caught, and thrown again", "such as its handler"},
+	{"drain", "System.TimeoutException was not caught: pump 2 did not answer, in Debuggee.dll!Yard.M.Check(Int32)", answer.StrengthProved, "such as a finally block", "thrown first"},
+	{"ring", "System.NullReferenceException was not caught: Object reference not set to an instance of an object, in Debuggee.dll!Yard.Bell+<Ring>",
+		answer.StrengthProved, "Yard.Bell.Ring is async void: none of its callers can catch what it throws", ""},
+	{"forward", "in Debuggee.dll!Yard.Bell+<RingAsync>", answer.StrengthProved, "Yard.Bell.Forward is async void", "RingAsync is async void"},
+	{"levels", "System.AccessViolationException was not caught", answer.StrengthLikely, "the process's own mapping of /tmp/yard-levels did not give the memory", "that is not its own"},
+	{"levelsnative", "called as Yard.M.memchr(IntPtr, Int32, IntPtr), called from Yard.M.Main(", answer.StrengthLikely, "is in the process's own mapping of /tmp/yard-levels", ""},
+	{"copy", "System.AccessViolationException was not caught: Attempted to read or write protected memory. This is often an indication that other memory is corrupt, in Yard.M.Copy(IntPtr)",
+		answer.StrengthLikely, "the faulting address is 0x5000000000", "mapping"},
+	{"name", "This is often an indication that other memory is corrupt, in Yard.M.Name(IntPtr)", answer.StrengthLikely, "the faulting address is 0x5000000000", ""},
+	{"tank", "in Debuggee.dll!Yard.Tank.Finalize(), thread 5", answer.StrengthProved, "the length of a null array was used", ""},
+	{"valve", "the program called Environment.FailFast: a valve was never closed, in Yard.Valve.Finalize(), thread 5", answer.StrengthProved, "", ""},
+	{"give", "the program called Environment.FailFast: the yard gives up, in Yard.M.Give()", answer.StrengthProved,
+		"led to the call or was being handled: System.TimeoutException: pump 2 did not answer, in Debuggee.dll!Yard.M.Check(Int32)", "was not caught"},
+}
+
+// TestEndings runs ways to end that an exception which was caught, a handler or the C library could be blamed for, and checks the first
+// finding: its cause, its evidence, and that it says nothing false.
+func TestEndings(t *testing.T) {
+	p := newTrial(t, "Endings.cs")
+	for _, c := range endings {
+		t.Run(c.kind, func(t *testing.T) {
+			out, err := triage.Triage(t.Context(), p.open(t, "crash", c.kind).Process, triage.Options{NoHeap: true})
+			require.NoError(t, err)
+			require.NotEmpty(t, out.Findings)
+			f := out.Findings[0]
+			assert.Equal(t, answer.FindingCrash, f.Kind)
+			assert.Contains(t, f.Text, c.says)
+			assert.Equal(t, c.strength, f.Strength)
+			all := f.Text + fmt.Sprintf("%+v", f.Clauses)
+			assert.Contains(t, all, c.more)
+			if c.never != "" {
+				assert.NotContains(t, all, c.never)
+			}
 		})
 	}
 }
