@@ -14,6 +14,7 @@ var (
 	Arenas           = say("arenas of malloc", "arenas of malloc: {size}")
 	CountedBlocks    = say("counted blocks of malloc", "blocks with mappings of their own, as malloc counts them: {size}")
 	LikelyBlocks     = say("likely blocks of malloc", "mappings that look like blocks of malloc: {size}")
+	OfRuntime        = say("runtime of a finding", " (runtime {runtime})")
 
 	Interned        = say("interned strings", "{strings} strings that are interned (String.Intern) or literals hold {size}, {share} of what lives, in at least {arrays} arrays; they live until the process ends")
 	InternedArrays  = say("arrays of interned strings", "arrays of strings with handles of their own, as the runtime uses for these")

@@ -3,7 +3,6 @@ package triage
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -62,40 +61,27 @@ var subjects = []subject{
 }
 
 // Triage ranks what is wrong with a process: its crash, deadlocks, starved pools, failed tasks, damage and large
-// holders of memory. It lists the subjects that it checked without a finding, and those that it could not check. The
-// error is ctx's, or the first subject's if no subject could be checked.
+// holders of memory. It lists the subjects that it checked without a finding, and those that it could not check. In a
+// process with several runtimes it judges all of them. The error is ctx's, or the first subject's if no subject could be
+// checked.
 func Triage(ctx context.Context, p *process.Process, o Options) (*answer.Triage, error) {
 	return process.Answer(ctx, p, func(ctx context.Context, c *process.Call) (*answer.Triage, error) {
 		o.Jobs = cmp.Or(o.Jobs, c.Jobs())
-		answers, err := Read(ctx, p, o)
-		if err != nil {
-			return nil, err
+		out, err := look(ctx, p, o)
+		if out.Triage != nil && out.others(ctx, p, o) && ctx.Err() == nil {
+			err = nil
 		}
-		out, err := Judge(ctx, answers, o)
-		if out != nil {
-			out.Unknown = append(out.Unknown, otherRuntimes(p)...)
-		}
-		return out, err
+		return out.Triage, err
 	})
-}
-
-// otherRuntimes returns the other runtimes of the process, which this triage does not look at.
-func otherRuntimes(p *process.Process) (out []answer.TriageAbsent) {
-	this, err := p.Instance()
-	if err != nil {
-		return nil
-	}
-	for i, other := range p.Dump().Runtimes() {
-		if other != this {
-			out = append(out, answer.TriageAbsent{Subject: "runtime " + other.Title(), Reason: "a triage looks at one runtime",
-				Settles: fmt.Sprintf("\"--runtime %d triage\" looks at that one", i)})
-		}
-	}
-	return out
 }
 
 // Judge is Triage for answers that have been read. The error is as for Triage.
 func Judge(ctx context.Context, q *Answers, o Options) (*answer.Triage, error) {
+	out, err := judge(ctx, q, o)
+	return out.Triage, err
+}
+
+func judge(ctx context.Context, q *Answers, o Options) (judged, error) {
 	if q == nil {
 		q = &Answers{}
 	}
@@ -103,7 +89,7 @@ func Judge(ctx context.Context, q *Answers, o Options) (*answer.Triage, error) {
 	if o.Rules != "" {
 		var err error
 		if rules, err = signature.ParseRules(o.Rules); err != nil {
-			return nil, err
+			return judged{}, err
 		}
 	}
 	q.rules = rules
@@ -114,14 +100,17 @@ func Judge(ctx context.Context, q *Answers, o Options) (*answer.Triage, error) {
 		}
 	})
 	if err != nil {
-		return nil, err
+		return judged{}, err
 	}
-	out := &answer.Triage{Findings: []answer.Finding{}, Quiet: []string{}, Unknown: []answer.TriageAbsent{}}
+	out := judged{Triage: &answer.Triage{Findings: []answer.Finding{}, Quiet: []string{}, Unknown: []answer.TriageAbsent{}}}
 	seen := false
 	for i := range subjects {
 		s, v := &subjects[i], &views[i]
 		v.lower(q)
 		out.Findings = append(out.Findings, v.found...)
+		if len(v.found) > 0 {
+			out.found = append(out.found, s.name)
+		}
 		switch err := errs[i]; {
 		case s.heap && o.NoHeap, err == errNotRead:
 			out.Unknown = append(out.Unknown, answer.TriageAbsent{Subject: s.name, Reason: "not asked for"})
