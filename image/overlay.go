@@ -22,7 +22,7 @@ const (
 	overlayProbes    = 64       // number of stored pages that Add compares
 	overlayPages     = 16 << 10 // the same of a managed image
 	overlayTolerance = 4        // equal pages that are required for each different one
-	overlayFew       = 2        // compared pages of code, or of a native image, below which a difference is no proof
+	overlayChanged   = 1        // page of code, or of a native image, that may differ without equal ones: the process can have changed it
 )
 
 // An Overlay is a dump's memory completed by module files. The dump has priority. A missing byte is
@@ -272,7 +272,7 @@ func (o *Overlay) compare(parts []part) error {
 			a, ok = target.NextStored(o.dump, a+target.Addr(rest))
 		}
 	}
-	if different > 0 || patched > same/overlayTolerance && patched+same >= overlayFew {
+	if different > 0 || patched > max(overlayChanged, same/overlayTolerance) {
 		different += patched
 		return target.Corruptf("the dump holds other bytes than the file on %d of %d pages, the first at %v (%#x in the file): not the file that was loaded, or changed in memory",
 			different, same+different, first, o.fileOffset(first, parts))

@@ -2,6 +2,7 @@ package image_test
 
 import (
 	"encoding/binary"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -157,6 +158,23 @@ func TestOverlayRefuses(t *testing.T) {
 	require.NoError(t, err)
 	err = image.NewOverlay(elfMemory(buildELF(true, 0), testBase)).Add(&target.Module{Base: testBase}, im)
 	assert.ErrorIs(t, err, target.ErrCorrupt, "build id")
+}
+
+// TestOverlayChangedPage: the one page that the runtime changes in its own constants is no difference, also if the dump has only the headers
+// beside it, as a kernel's core has. The headers have to be equal.
+func TestOverlayChangedPage(t *testing.T) {
+	const second = 64 + 56 // the program header of the second page
+	file := buildELF(true, 0)
+	file.u32(second+4, 4) // read only
+	im, err := image.NewBytes(file, image.Flat)
+	require.NoError(t, err)
+	running := func(at int) error {
+		b := slices.Clone(file)
+		b[at] ^= 0x55
+		return image.NewOverlay(elfMemory(b, testBase)).Add(&target.Module{Base: testBase}, im)
+	}
+	require.NoError(t, running(0x1ff8))
+	require.ErrorIs(t, running(0xff8), target.ErrCorrupt, "headers")
 }
 
 // importing returns a PE file with cells that the runtime fills at the RVA cells, in a read-only section.
