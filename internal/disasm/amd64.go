@@ -195,6 +195,34 @@ func TouchesNone(arch target.Arch, code []byte) bool {
 	return inst.Op == x86asm.LEA || inst.Op == x86asm.NOP || !slices.ContainsFunc(inst.Args[:], func(a x86asm.Arg) bool { _, mem := a.(x86asm.Mem); return mem })
 }
 
+// Untouched reports whether the instruction at code[0] certainly does not access the memory at a, given the registers.
+func Untouched(regs *target.Registers, code []byte, a target.Addr) bool {
+	sp, known := regs.SP()
+	if !ShowsAccess(regs.Arch) || !known || a-sp+aroundStack < 2*aroundStack { // a push or a call may access it
+		return false
+	}
+	inst, ok := decodeX86(code[:min(len(code), longest)])
+	if !ok || !slices.Contains(quiet, inst.Op) && !slices.Contains(quietCalls, inst.Op) {
+		return false
+	}
+	touched := Touches(regs, code)
+	operands := 0
+	for _, arg := range inst.Args {
+		if _, isMem := arg.(x86asm.Mem); isMem && inst.Op != x86asm.LEA && inst.Op != x86asm.NOP {
+			operands++
+		}
+	}
+	return len(touched) == operands && !slices.ContainsFunc(touched, func(to target.Addr) bool { return a >= to && a-to < widestAccess })
+}
+
+// quietCalls are instructions that touch the stack, too.
+var quietCalls = []x86asm.Op{x86asm.PUSH, x86asm.POP, x86asm.CALL, x86asm.RET, x86asm.JMP}
+
+const (
+	aroundStack  = 64 << 10 // bytes around the stack pointer that an instruction may access without an operand
+	widestAccess = 64       // bytes
+)
+
 // effective returns the address of a memory operand in an instruction of n bytes. It returns false if a register is
 // unknown.
 func effective(regs *target.Registers, m *x86asm.Mem, n int) (target.Addr, bool) {

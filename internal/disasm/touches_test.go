@@ -52,3 +52,31 @@ func TestTouchesNone(t *testing.T) {
 		assert.False(t, disasm.TouchesNone(target.ArchAMD64, code), what)
 	}
 }
+
+func TestUntouched(t *testing.T) {
+	regs := target.Registers{Arch: target.ArchAMD64}
+	regs.SetSP(0x7ffd00001000)
+	regs.Set(target.RBX, 0x5000)
+	for _, c := range []struct {
+		what string
+		code []byte
+		at   target.Addr
+		want bool
+	}{
+		{"mov eax, ebx", []byte{0x89, 0xd8}, 0x2c22, true},
+		{"mov eax, [rbx+8], elsewhere", []byte{0x8b, 0x43, 0x08}, 0x2c22, true},
+		{"mov eax, [rbx+8], there", []byte{0x8b, 0x43, 0x08}, 0x5008, false},
+		{"mov eax, [rbx+8], in its last byte", []byte{0x8b, 0x43, 0x08}, 0x500b, false},
+		{"mov eax, [rcx], which is not known", []byte{0x8b, 0x01}, 0x2c22, false},
+		{"push rax", []byte{0x50}, 0x2c22, true},
+		{"push rax, near the stack", []byte{0x50}, 0x7ffd00000ff8, false},
+		{"lea rax, [rbx]", []byte{0x48, 0x8d, 0x03}, 0x5000, true},
+		{"vmovdqa, which is not decoded", []byte{0xc5, 0x79, 0x7f, 0x45, 0xb0}, 0x2c22, false},
+		{"no instruction", []byte{0x06}, 0x2c22, false},
+		{"nothing", nil, 0x2c22, false},
+	} {
+		assert.Equal(t, c.want, disasm.Untouched(&regs, c.code, c.at), c.what)
+	}
+	assert.False(t, disasm.Untouched(&target.Registers{Arch: target.ArchAMD64}, []byte{0x89, 0xd8}, 0x2c22), "without registers")
+	assert.False(t, disasm.Untouched(&target.Registers{Arch: target.ArchARM64}, []byte{0x89, 0xd8}, 0x2c22))
+}

@@ -104,6 +104,8 @@ var (
 	IsReturn        = say("place is a return address", ": a call stands before it, so it is a return address")
 	InFileMapping   = say("address in a mapped file", "{address} is in the process's own mapping of {file}")
 	MappingFailed   = say("access of a mapped file failed", "the process's own mapping of {file} did not give the memory: the file is shorter than the mapping, it can't be read, or the mapping does not allow the access")
+	SentFault       = say("signal taken for a fault", "the runtime took a signal for a fault of the code: SIGSEGV was sent by process {process} (user {user})")
+	NotAccessed     = say("recorded address not accessed", "the instruction did not access {address}; the kernel puts the sender of a signal where a fault has its address")
 	FatalError      = say("fatal error", "the runtime ended the process because of a fatal error")
 	FatalCauses     = say("causes of a fatal error", ": a fault in native code, or an error in the runtime itself{call?}")
 	RecordOnStack   = say("exception record on a stack", "an exception record on the thread's stack, at {address}: {exception}{registers?}")

@@ -721,6 +721,9 @@ func (d *describer) concludeThrown() {
 	d.likely(LikelyCause(path).Plus(unthrown))
 	out.Usual = path[len(path)-1].usual()
 	d.mappingFailed(&path[0])
+	if len(path) == 1 && out.Touched != nil && (path[0].Type == accessViolation || path[0].Type == nullReference) {
+		d.concludeSent()
+	}
 	d.asyncVoid(&out.Exceptions[0])
 	if len(path) == 1 {
 		d.nullUse(&path[0], last)

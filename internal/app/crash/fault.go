@@ -150,6 +150,36 @@ func (d *describer) unreported(a target.Addr, by *words.Sentence) (target.Addr, 
 	return a, by
 }
 
+// sender returns the process and the user that sent the signal for which the runtime recorded a fault at a, if the code did not access a. The
+// runtime takes any SIGSEGV for a fault. The kernel puts the sender where the address of a fault is (siginfo_t): its process id, then its user.
+func (d *describer) sender(a target.Addr) (pid, user uint32, sent bool) {
+	s := d.died.state()
+	if s == nil || s.Context == 0 || d.p.Target().Platform().OS != target.OSLinux {
+		return 0, 0, false
+	}
+	regs, err := d.readContext(s.Context)
+	if err != nil {
+		return 0, 0, false
+	}
+	ip, _ := regs.IP()
+	pid, user = uint32(a), uint32(a>>32)
+	return pid, user, a != ip && pid > 0 && pid <= maxPID && disasm.Untouched(&regs, d.instruction(ip), a)
+}
+
+// maxPID is the largest process id of Linux (PID_MAX_LIMIT).
+const maxPID = 4 << 20
+
+// concludeSent names the process that sent the signal which the runtime took for a fault.
+func (d *describer) concludeSent() {
+	t := d.out.Touched
+	pid, user, sent := d.sender(t.Address)
+	if !sent || t.By.Says != words.ByRuntimesRecord.Kind() {
+		return
+	}
+	d.out.Usual = answer.Statement{}
+	d.blame(words.SentFault.Of(words.N(int(pid)), words.N(int(user))), answer.StrengthLikely, words.NotAccessed.Of(words.Address(t.Address)))
+}
+
 // concludeFault describes the faulting code if no managed exception represents the fault.
 func (d *describer) concludeFault() {
 	f, out := d.fault, d.out
