@@ -202,7 +202,7 @@ func Untouched(regs *target.Registers, code []byte, a target.Addr) bool {
 		return false
 	}
 	inst, ok := decodeX86(code[:min(len(code), longest)])
-	if !ok || !slices.Contains(quiet, inst.Op) && !slices.Contains(quietCalls, inst.Op) {
+	if !ok || !slices.Contains(quiet, inst.Op) && !slices.Contains(quietStack, inst.Op) {
 		return false
 	}
 	touched := Touches(regs, code)
@@ -215,8 +215,8 @@ func Untouched(regs *target.Registers, code []byte, a target.Addr) bool {
 	return len(touched) == operands && !slices.ContainsFunc(touched, func(to target.Addr) bool { return a >= to && a-to < widestAccess })
 }
 
-// quietCalls are instructions that touch the stack, too.
-var quietCalls = []x86asm.Op{x86asm.PUSH, x86asm.POP, x86asm.CALL, x86asm.RET, x86asm.JMP}
+// quietStack are instructions that touch nothing but the stack beside their operands.
+var quietStack = []x86asm.Op{x86asm.PUSH, x86asm.POP, x86asm.RET, x86asm.JMP}
 
 const (
 	aroundStack  = 64 << 10 // bytes around the stack pointer that an instruction may access without an operand

@@ -69,6 +69,7 @@ func TestUntouched(t *testing.T) {
 		{"mov eax, [rbx+8], in its last byte", []byte{0x8b, 0x43, 0x08}, 0x500b, false},
 		{"mov eax, [rcx], which is not known", []byte{0x8b, 0x01}, 0x2c22, false},
 		{"push rax", []byte{0x50}, 0x2c22, true},
+		{"call, in which a helper may have failed", []byte{0xe8, 1, 2, 3, 4}, 0x2c22, false},
 		{"push rax, near the stack", []byte{0x50}, 0x7ffd00000ff8, false},
 		{"lea rax, [rbx]", []byte{0x48, 0x8d, 0x03}, 0x5000, true},
 		{"vmovdqa, which is not decoded", []byte{0xc5, 0x79, 0x7f, 0x45, 0xb0}, 0x2c22, false},

@@ -685,8 +685,10 @@ func (d *describer) runtimeRecord() {
 func (d *describer) concludeThrown() {
 	out := d.out
 	path, last, unthrown := d.path()
+	sent := len(path) == 1 && d.sent(&path[0])
 	if t := out.Touched; len(path) == 1 && t != nil && path[0].Type == nullReference {
 		switch {
+		case sent:
 		case reportedZero(t):
 			path[0].Cause = words.MeansNullDamaged.Of()
 		case t.Address >= nullRange:
@@ -711,7 +713,7 @@ func (d *describer) concludeThrown() {
 		all = append(all, words.FurtherExceptions.Of(words.N(n)))
 	}
 	all = append(all, d.before(&path[0])...)
-	if t := out.Touched; t != nil {
+	if t := out.Touched; t != nil && !sent {
 		all = append(all, touchedEvidence(t))
 	}
 	if n := len(out.Exceptions); n > len(leading(out.Causes)) {
@@ -721,11 +723,11 @@ func (d *describer) concludeThrown() {
 	d.likely(LikelyCause(path).Plus(unthrown))
 	out.Usual = path[len(path)-1].usual()
 	d.mappingFailed(&path[0])
-	if len(path) == 1 && out.Touched != nil && (path[0].Type == accessViolation || path[0].Type == nullReference) {
-		d.concludeSent()
-	}
 	d.asyncVoid(&out.Exceptions[0])
-	if len(path) == 1 {
+	switch {
+	case sent:
+		d.concludeSent()
+	case len(path) == 1:
 		d.nullUse(&path[0], last)
 	}
 }

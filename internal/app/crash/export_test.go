@@ -49,6 +49,12 @@ func Unreported(p *Subject, context, a target.Addr) *answer.Touched {
 	return d.out.Touched
 }
 
+// Sender is sender for an exception with its CONTEXT at context.
+func Sender(p *Subject, context, a target.Addr) (pid, user uint32, sent bool) {
+	state := carried{thread: &stackwalk.Thread{}, in: &dac.ExceptionState{Context: context}}
+	return (&describer{p: p.Process, died: &Crash{Thread: state.thread, carried: []carried{state}}}).sender(a)
+}
+
 // CoreStatic is coreStatic.
 var CoreStatic = coreStatic
 

@@ -152,6 +152,7 @@ func (d *describer) unreported(a target.Addr, by *words.Sentence) (target.Addr, 
 
 // sender returns the process and the user that sent the signal for which the runtime recorded a fault at a, if the code did not access a. The
 // runtime takes any SIGSEGV for a fault. The kernel puts the sender where the address of a fault is (siginfo_t): its process id, then its user.
+// A position behind a call shows nothing: for a fault in a helper, such as the write barrier, the runtime records that of the caller.
 func (d *describer) sender(a target.Addr) (pid, user uint32, sent bool) {
 	s := d.died.state()
 	if s == nil || s.Context == 0 || d.p.Target().Platform().OS != target.OSLinux {
@@ -162,6 +163,11 @@ func (d *describer) sender(a target.Addr) (pid, user uint32, sent bool) {
 		return 0, 0, false
 	}
 	ip, _ := regs.IP()
+	for _, at := range []target.Addr{ip, ip + 1} {
+		if _, called, err := unwind.CallBefore(d.p.Memory(), regs.Arch, at); called || err != nil {
+			return 0, 0, false
+		}
+	}
 	pid, user = uint32(a), uint32(a>>32)
 	return pid, user, a != ip && pid > 0 && pid <= maxPID && disasm.Untouched(&regs, d.instruction(ip), a)
 }
@@ -169,15 +175,22 @@ func (d *describer) sender(a target.Addr) (pid, user uint32, sent bool) {
 // maxPID is the largest process id of Linux (PID_MAX_LIMIT).
 const maxPID = 4 << 20
 
+// sent reports whether x is what the runtime made of a signal that was sent.
+func (d *describer) sent(x *Fault) bool {
+	t := d.out.Touched
+	if t == nil || t.By.Says != words.ByRuntimesRecord.Kind() || x.Type != accessViolation && x.Type != nullReference {
+		return false
+	}
+	_, _, sent := d.sender(t.Address)
+	return sent
+}
+
 // concludeSent names the process that sent the signal which the runtime took for a fault.
 func (d *describer) concludeSent() {
-	t := d.out.Touched
-	pid, user, sent := d.sender(t.Address)
-	if !sent || t.By.Says != words.ByRuntimesRecord.Kind() {
-		return
-	}
+	a := d.out.Touched.Address
+	pid, user, _ := d.sender(a)
 	d.out.Usual = answer.Statement{}
-	d.blame(words.SentFault.Of(words.N(int(pid)), words.N(int(user))), answer.StrengthLikely, words.NotAccessed.Of(words.Address(t.Address)))
+	d.blame(words.SentFault.Of(words.N(int(pid)), words.N(int(user))), answer.StrengthLikely, words.NotAccessed.Of(words.Address(a)))
 }
 
 // concludeFault describes the faulting code if no managed exception represents the fault.

@@ -300,3 +300,46 @@ func TestInvoked(t *testing.T) {
 	x := crash.DescribeSubject(t.Context(), subject())
 	assert.Regexp(t, `called as Debuggee.Stacks.Scenario.pause_unix\(\), called from Debuggee\.`, x.Likely)
 }
+
+// TestSender checks that a recorded fault is a signal that was sent only if the code proves that it did not access the address.
+func TestSender(t *testing.T) {
+	p, subject, rt, _ := openFaulty(t)
+	ip, context := rt.Instance().Module.Base+0x1230, p.other.Start+0x2000
+	for _, r := range target.AMD64().Context.Registers {
+		switch {
+		case r.Reg == target.RIP && r.Size == 8:
+			p.word(context+target.Addr(r.Offset), uint64(ip))
+		case r.Reg == target.RSP && r.Size == 8:
+			p.word(context+target.Addr(r.Offset), 0x7ffd00001000)
+		case r.Reg == target.RBX && r.Size == 8:
+			p.word(context+target.Addr(r.Offset), 0x2c00)
+		}
+	}
+	p.set(context+target.Addr(0x30), 0x0b, 0x00, 0x10, 0x00) // ContextFlags: AMD64, control, integer, floating point
+	sent := func(before []byte, code ...byte) bool {
+		p.set(ip-8, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90)
+		p.set(ip-target.Addr(len(before)), before...)
+		p.set(ip, append(code, 0x90, 0x90, 0x90, 0x90, 0x90)...)
+		pid, user, ok := crash.Sender(subject(), context, 1000<<32|0x2c22)
+		if ok {
+			assert.Equal(t, []uint32{0x2c22, 1000}, []uint32{pid, user})
+		}
+		return ok
+	}
+	call := []byte{0xe8, 1, 2, 3, 4}
+	assert.True(t, sent(nil, 0x89, 0xd8), "mov eax, ebx")
+	assert.True(t, sent(nil, 0x8b, 0x43, 0x08), "mov eax, [rbx+8] is elsewhere")
+	assert.False(t, sent(call, 0x89, 0xd8), "the helper that was called may have accessed it")
+	assert.False(t, sent(nil, call...), "a call")
+	assert.False(t, sent(nil, 0x06), "no known instruction")
+	_, _, ok := crash.Sender(subject(), context, 0x2c22)
+	assert.False(t, ok, "no known instruction")
+	p.set(ip, 0x8b, 0x43, 0x22) // mov eax, [rbx+0x22]
+	_, _, ok = crash.Sender(subject(), context, 0x2c22)
+	assert.False(t, ok, "it accessed the address")
+	p.set(ip, 0x89, 0xd8)
+	_, _, ok = crash.Sender(subject(), context, 0x7000000)
+	assert.False(t, ok, "no process has such a number")
+	_, _, ok = crash.Sender(subject(), 0, 0x2c22)
+	assert.False(t, ok, "without a CONTEXT")
+}

@@ -58,7 +58,7 @@ namespace Yard
                 case "name": Log(Name(new IntPtr(0x5000000000)).Length); break; // Name gives a bad address to String
                 case "tank": Collect(0); break; // the finalizer of Tank uses Levels, which is null
                 case "valve": Collect(1); break; // the finalizer of Valve calls FailFast
-                case "struck": { int pid = getpid(); new Thread(() => { Thread.Sleep(300); system("kill -SEGV " + pid); }).Start(); for (;;) seen++; } // another process sends SIGSEGV while managed code runs
+                case "struck": { int pid = getpid(); new Thread(() => { Thread.Sleep(2000); system("kill -SEGV " + pid); }).Start(); for (;;) seen++; } // another process sends SIGSEGV while managed code runs
                 case "give": Give(); break; // FailFast, called by the handler of the TimeoutException
             }
         }
