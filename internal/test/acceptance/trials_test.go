@@ -250,7 +250,6 @@ var endings = []struct {
 	{"name", "This is often an indication that other memory is corrupt, in Yard.M.Name(IntPtr)", answer.StrengthLikely, "the faulting address is 0x5000000000", ""},
 	{"tank", "in Debuggee.dll!Yard.Tank.Finalize(), thread 5", answer.StrengthProved, "the length of a null array was used", ""},
 	{"valve", "the program called Environment.FailFast: a valve was never closed, in Yard.Valve.Finalize(), thread 5", answer.StrengthProved, "", ""},
-	{"struck", "the runtime took a signal for a fault of the code: SIGSEGV was sent by process ", answer.StrengthLikely, "the instruction did not access", "that is not its own"},
 	{"give", "the program called Environment.FailFast: the yard gives up, in Yard.M.Give()", answer.StrengthProved,
 		"led to the call or was being handled: System.TimeoutException: pump 2 did not answer, in Debuggee.dll!Yard.M.Check(Int32)", "was not caught"},
 }
