@@ -35,7 +35,7 @@ func (t *Thread) Stack(p target.Target) (ThreadStack, error) {
 	if normal.Contains(sp) {
 		return ThreadStack{Ranges: []target.Range{{Start: sp, End: normal.End}}}, nil
 	}
-	here, err := mappingOf(p, t.OS, sp)
+	here, err := t.mappingEnd(p, sp)
 	if err != nil {
 		return ThreadStack{}, err
 	}
@@ -55,22 +55,18 @@ func managedStack(t *Thread) target.Range {
 	return t.Managed.Stack
 }
 
-// mappingOf returns the end of the mapping that contains a thread's stack pointer.
-func mappingOf(p target.Target, t *target.Thread, sp target.Addr) (target.Addr, error) {
-	end := target.Addr(0)
-	if t.Stack.Contains(sp) {
-		end = t.Stack.End
+// mappingEnd returns the end of the mapping that contains the thread's stack pointer.
+func (t *Thread) mappingEnd(p target.Target, sp target.Addr) (target.Addr, error) {
+	regions := t.regions
+	if regions == nil {
+		regions = func() *regionIndex { return newRegionIndex(p) }
 	}
-	for r := range p.Regions() {
-		if r.Start > sp {
-			break
-		}
-		if uint64(sp-r.Start) < r.Size {
-			end = max(end, r.Start+target.Addr(r.Size))
-		}
+	end := regions().end(sp)
+	if t.OS.Stack.Contains(sp) {
+		end = max(end, t.OS.Stack.End)
 	}
 	if end == 0 {
-		return 0, fmt.Errorf("stack of thread %#x at %#x: %w", t.ID, uint64(sp), target.ErrNotInDump)
+		return 0, fmt.Errorf("stack of thread %#x at %#x: %w", t.OS.ID, uint64(sp), target.ErrNotInDump)
 	}
 	return end, nil
 }

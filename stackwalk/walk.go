@@ -21,6 +21,7 @@ type Walker struct {
 	code     *dac.CodeReader // of rt; nil if rt is nil
 	codes    *codeMap
 	unwinder *unwind.Unwinder
+	regions  func() *regionIndex
 	raised   func() *raised // returns nil if every walk starts at its thread's registers
 }
 
@@ -42,6 +43,7 @@ func NewWalker(rt *dac.Runtime, others ...*dac.Runtime) *Walker {
 func NewNativeWalker(t target.Target, mem target.Memory) *Walker {
 	w := &Walker{target: t, mem: mem, codes: &codeMap{native: newNativeCode(t, mem)}}
 	w.unwinder = unwind.New(mem, w.codes)
+	w.regions = sync.OnceValue(func() *regionIndex { return newRegionIndex(t) })
 	w.raised = sync.OnceValue(func() *raised { return findRaised(t) })
 	return w
 }
@@ -391,13 +393,14 @@ func (s *walk) unwindNative() (bool, error) {
 // checkCut returns an error if the dump does not hold the rest of the stack.
 func (s *walk) checkCut() error {
 	sp, _ := s.at.Regs.SP()
-	for r := range s.w.target.Regions() {
-		if end := r.Start + target.Addr(r.Stored); r.Start <= sp && sp < end {
-			if r.Stored < r.Size {
-				return fmt.Errorf("the stack from %#x on: %w", uint64(end), target.ErrNotInDump)
-			}
-			break
-		}
+	x := s.w.regions()
+	i := x.at(sp)
+	if i < 0 {
+		return nil
+	}
+	r := &x.list[i]
+	if end := r.Start + target.Addr(r.Stored); sp < end && r.Stored < r.Size {
+		return fmt.Errorf("the stack from %#x on: %w", uint64(end), target.ErrNotInDump)
 	}
 	return nil
 }

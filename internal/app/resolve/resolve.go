@@ -103,30 +103,26 @@ func (r *resolver) heap(rt *dac.Runtime) bool {
 	return true
 }
 
-// stack searches for the thread with a stack that contains the address.
+// stack searches for the first thread with a stack that contains the address.
 func (r *resolver) stack(rt *dac.Runtime) bool {
 	list, err := r.p.Threads()
 	if rt != nil {
 		r.Note(err)
 	}
-	for i := range list {
-		t := &list[i]
-		used, err := t.Stack(r.p.Target())
-		if err != nil {
-			continue // without a stack pointer no part is in use
-		}
-		for _, part := range used.Ranges {
-			if !part.Contains(r.at()) {
-				continue
-			}
-			r.Kind, r.Start, r.Size = answer.AddressStack, part.Start, part.Size()
-			thread := t.Describe(&r.Gaps)
-			r.Thread = &thread
-			r.frame(rt, t)
-			return true
-		}
+	used, err := usedStacks(r.p)
+	if err != nil {
+		return false // Threads has the error
 	}
-	return false
+	part, ok := used.at(r.at())
+	if !ok {
+		return false
+	}
+	t := &list[part.thread]
+	r.Kind, r.Start, r.Size = answer.AddressStack, part.Start, part.Size()
+	thread := t.Describe(&r.Gaps)
+	r.Thread = &thread
+	r.frame(rt, t)
+	return true
 }
 
 // frame searches for the address in the thread's chain of explicit frames.

@@ -181,3 +181,47 @@ func Example() {
 	// Output:
 	// inside object 00007efbcd80b550 Debuggee.Zoo.Dog
 }
+
+// TestStackIndex compares the threads of addresses with a search through all stacks, at the bounds of each stack.
+func TestStackIndex(t *testing.T) {
+	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
+		p := d.Default()
+		list, _ := p.Threads() // threads that can't be read have no stack
+		var stacks []stackwalk.ThreadStack
+		for i := range list {
+			s, _ := list[i].Stack(p.Target())
+			stacks = append(stacks, s)
+		}
+		first := func(a target.Addr) int {
+			for i, s := range stacks {
+				for _, part := range s.Ranges {
+					if part.Contains(a) {
+						return i
+					}
+				}
+			}
+			return -1
+		}
+		tried := 0
+		for _, s := range stacks {
+			for _, part := range s.Ranges {
+				for _, a := range []target.Addr{part.Start, part.Start - 8, part.End - 8, part.End} {
+					at, want := resolve.Address(t.Context(), p, a), first(a)
+					if at.Runtime != nil {
+						continue // another runtime of the process knows the stack
+					}
+					if at.Kind != answer.AddressStack && at.Kind != answer.AddressFrame {
+						assert.Equal(t, -1, want, "%#x is %v", uint64(a), at.Kind)
+						continue
+					}
+					require.NotEqual(t, -1, want, "%#x", uint64(a))
+					assert.Equal(t, list[want].ID(), at.Thread.OSID, "%#x", uint64(a))
+					tried++
+				}
+			}
+		}
+		if tried == 0 {
+			t.Skip("no stacks")
+		}
+	})
+}
