@@ -3,10 +3,6 @@ package disasm
 import (
 	"encoding/binary"
 	"fmt"
-	"strconv"
-	"strings"
-
-	"golang.org/x/arch/arm64/arm64asm"
 
 	"github.com/sosgo/sosgo/target"
 )
@@ -220,88 +216,3 @@ func (d *arm64) set(r uint32, k known) {
 
 // offsetADR returns the signed 21-bit number in adr and adrp.
 func offsetADR(w uint32) uint64 { return uint64(int64(w>>5&0x7ffff<<2|w>>29&3) << 43 >> 43) }
-
-// relativePlace starts the decoder's text of an address relative to the instruction.
-const relativePlace = ".+0x"
-
-// textARM64 returns the instruction in GNU syntax, with absolute addresses. It is empty for unknown instructions. It
-// recovers panics of the decoder, because the bytes are arbitrary.
-func textARM64(code []byte, w uint32, at target.Addr) (s string) {
-	defer func() {
-		if recover() != nil {
-			s = ""
-		}
-	}()
-	inst, err := arm64asm.Decode(code)
-	if err != nil {
-		return atomicARM64(w)
-	}
-	s = arm64asm.GNUSyntax(inst)
-	if before, hex, ok := strings.Cut(s, relativePlace); ok {
-		digits := hex
-		if i := strings.IndexAny(hex, " ,]"); i >= 0 {
-			digits = hex[:i]
-		}
-		if n, err := strconv.ParseUint(digits, 16, 64); err == nil {
-			base := uint64(at)
-			if w&maskAddress == adrp {
-				base &^= 0xfff
-			}
-			s = fmt.Sprintf("%s0x%x%s", before, base+n, hex[len(digits):])
-		}
-	}
-	name, operands, ok := strings.Cut(strings.TrimSpace(s), " ")
-	if !ok {
-		return name
-	}
-	return aligned(name, operands)
-}
-
-// aligned puts the operands into their column.
-func aligned(name, operands string) string {
-	return name + strings.Repeat(" ", max(1, mnemonicWidth-len(name))) + operands
-}
-
-// atomicARM64 returns the text of ordered and atomic loads and stores that .NET's compiler emits and the decoder does
-// not support (Arm Architecture Reference Manual, FEAT_LRCPC, FEAT_LRCPC2 and FEAT_LSE). It is empty for others.
-func atomicARM64(w uint32) string {
-	size := w >> 30
-	place := func(offset int32) string {
-		base := "sp"
-		if n := w >> 5 & 31; n < 31 {
-			base = fmt.Sprintf("x%d", n)
-		}
-		if offset != 0 {
-			base += fmt.Sprintf(",#%d", offset)
-		}
-		return "[" + base + "]"
-	}
-	register := func(n uint32) string {
-		letter := "wwwx"[size : size+1]
-		if n == 31 {
-			return letter + "zr"
-		}
-		return fmt.Sprintf("%s%d", letter, n)
-	}
-	suffix := [...]string{"b", "h", "", ""}[size]
-	order := func(acquire, release uint32) string {
-		return strings.Repeat("a", int(w>>acquire&1)) + strings.Repeat("l", int(w>>release&1)) + suffix
-	}
-	rt, rs := register(w&31), register(w>>16&31)
-	switch {
-	case w&0x3ffffc00 == 0x38bfc000:
-		return aligned("ldapr"+suffix, rt+", "+place(0))
-	case w&0x3fe00c00 == 0x19400000:
-		return aligned("ldapur"+suffix, rt+", "+place(int32(w<<11)>>23))
-	case w&0x3fe00c00 == 0x19000000:
-		return aligned("stlur"+suffix, rt+", "+place(int32(w<<11)>>23))
-	case w&0x3fa07c00 == 0x08a07c00:
-		return aligned("cas"+order(22, 15), rs+", "+rt+", "+place(0))
-	case w&0x3f20fc00 == 0x38208000:
-		return aligned("swp"+order(23, 22), rs+", "+rt+", "+place(0))
-	case w&0x3f208c00 == 0x38200000:
-		name := [...]string{"ldadd", "ldclr", "ldeor", "ldset", "ldsmax", "ldsmin", "ldumax", "ldumin"}[w>>12&7]
-		return aligned(name+order(23, 22), rs+", "+rt+", "+place(0))
-	}
-	return ""
-}

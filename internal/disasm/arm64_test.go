@@ -46,6 +46,9 @@ func TestDecodeARM64(t *testing.T) {
 		"ordered": {wordsARM64(0xf8bfc000, 0xb8bfc000, 0xc8e2fc01, 0xb8e380a4, 0xb8e300a4, 0x382033e1, 0xd9418000, 0x991ff3ff, 0x38bfc041), []line{{"ldapr   x0, [x0]", RefNone, 0}, {"ldapr   w0, [x0]", RefNone, 0},
 			{"casal   x2, x1, [x0]", RefNone, 0}, {"swpal   w3, w4, [x5]", RefNone, 0}, {"ldaddal w3, w4, [x5]", RefNone, 0}, {"ldsetb  w0, w1, [sp]", RefNone, 0},
 			{"ldapur  x0, [x0,#24]", RefNone, 0}, {"stlur   wzr, [sp,#-1]", RefNone, 0}, {"ldaprb  w1, [x2]", RefNone, 0}}},
+		"names of objdump": {wordsARM64(0xd53bd048, 0xd51b4211, 0xd503233f, 0xd503245f, 0x33181fe9, 0x383131ff, 0x1e202008, 0x4e829420, 0x6e828420), []line{
+			{"mrs     x8, tpidr_el0", RefNone, 0}, {"msr     nzcv, x17", RefNone, 0}, {"paciasp", RefNone, 0}, {"bti     c", RefNone, 0}, {"bfc     w9, #8, #8", RefNone, 0},
+			{"stsetb  w17, [x15]", RefNone, 0}, {"fcmp    s0, #0.0", RefNone, 0}, {"sdot    v0.4s, v1.16b, v2.16b", RefNone, 0}, {"sqrdmlah v0.4s, v1.4s, v2.4s", RefNone, 0}}},
 		"nothing": {wordsARM64(0), []line{{".inst   0x00000000", RefNone, 0}}},
 		"cut off": {[]byte{0xc0, 3, 0x5f}, []line{{"", RefNone, 0}}},
 	} {

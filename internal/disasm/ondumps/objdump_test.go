@@ -1,10 +1,11 @@
-package disasm
+package ondumps_test
 
 import (
 	"bufio"
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,8 +17,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/image"
+	"github.com/sosgo/sosgo/internal/disasm"
 	"github.com/sosgo/sosgo/internal/test/testcase"
+	"github.com/sosgo/sosgo/internal/test/testdump"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -114,7 +118,7 @@ func TestObjdump(t *testing.T) {
 		checked := 0
 		for at, code := range functions(t, im) {
 			theirs := objdump(t, program, []string{"-m", "i386:x86-64", "-M", "intel"}, code, at)
-			for in := range Decode(target.ArchAMD64, code, at) {
+			for in := range disasm.Decode(target.ArchAMD64, code, at) {
 				other, ok := theirs[in.Addr]
 				if !ok || !assert.NotEmpty(t, in.Text, other.text) {
 					continue // a prefix that objdump lists alone
@@ -127,7 +131,7 @@ func TestObjdump(t *testing.T) {
 				otherName, _, _ := strings.Cut(other.text, " ")
 				assert.Equal(t, other.size, len(in.Bytes), "%s: %s", in.Text, other.text)
 				assert.True(t, sameName(nameOf(in.Text), otherName), "%s: %s", in.Text, other.text)
-				if in.Kind == RefNone && !compares.MatchString(otherName) { // in a comparison's name there is a number
+				if in.Kind == disasm.RefNone && !compares.MatchString(otherName) { // in a comparison's name there is a number
 					assert.Equal(t, numbersOf(other.text), numbersOf(in.Text), "%s: %s", in.Text, other.text)
 				}
 			}
@@ -156,4 +160,88 @@ func functions(t *testing.T, im *image.Image) map[target.Addr][]byte {
 		out[target.Addr(begin)] = code
 	}
 	return out
+}
+
+// objdumpARM64 is Debian's objdump for ARM64, of the package binutils-aarch64-linux-gnu.
+const objdumpARM64 = "aarch64-linux-gnu-objdump"
+
+var (
+	// asides match what objdump adds to an instruction: comments and names of places.
+	asides = regexp.MustCompile(`\s*(//.*|<[^>]*>|;.*)`)
+	// unnamed matches a register of the processor by its numbers. Those that only a kernel may use have no name here.
+	unnamed = regexp.MustCompile(`\bs[0-3]_[0-7]_c\d+_c\d+_[0-7]\b`)
+	// never matches the condition "never", which is executed as "always".
+	never = regexp.MustCompile(`\bnv\b`)
+)
+
+// plainARM64 returns an instruction with one blank between its parts.
+func plainARM64(text string) string {
+	text = strings.ReplaceAll(asides.ReplaceAllString(text, ""), ", ", ",")
+	return strings.Join(strings.Fields(text), " ")
+}
+
+// compareARM64 compares each instruction of code with objdump's, and returns how many are known here.
+func compareARM64(t *testing.T, code []byte, at target.Addr) (known int) {
+	t.Helper()
+	theirs := objdump(t, objdumpARM64, []string{"-m", "aarch64"}, code, at)
+	for in := range disasm.Decode(target.ArchARM64, code, at) {
+		ours, other := plainARM64(in.Text), plainARM64(theirs[in.Addr].text)
+		if strings.HasPrefix(ours, ".inst") || strings.HasPrefix(other, ".inst") || unnamed.MatchString(ours) {
+			continue // of a processor that one of them does not know
+		}
+		known++
+		assert.Equal(t, never.ReplaceAllString(other, "al"), ours, "% x", in.Bytes)
+	}
+	return known
+}
+
+// TestObjdumpARM64 compares code that .NET compiled for ARM64 with another decoder: each text is the same, and no
+// instruction is unknown.
+func TestObjdumpARM64(t *testing.T) {
+	if _, err := exec.LookPath(objdumpARM64); err != nil {
+		t.Skip("there is no objdump for ARM64: Debian's binutils-aarch64-linux-gnu has it")
+	}
+	testdump.CorpusRuntimes(t, func(t *testing.T, d *testdump.Dump) int {
+		if d.Target().Platform().Arch != target.ArchARM64 {
+			t.Skip("not of ARM64")
+		}
+		rt, err := d.Runtime()
+		require.NoError(t, err)
+		all, checked := []byte(nil), 0
+		for info, err := range dac.CodeOf(rt).JITCode() {
+			require.NoError(t, err)
+			code, err := dac.CodeOf(rt).Code(info)
+			if err != nil {
+				continue
+			}
+			all = append(all, code...)
+		}
+		checked = compareARM64(t, all, 0x10000)
+		assert.Equal(t, len(all)/4, checked)
+		return checked
+	})
+}
+
+// TestObjdumpWordsARM64 compares instructions of all kinds with another decoder: each that is known here has the same text.
+func TestObjdumpWordsARM64(t *testing.T) {
+	if _, err := exec.LookPath(objdumpARM64); err != nil {
+		t.Skip("there is no objdump for ARM64: Debian's binutils-aarch64-linux-gnu has it")
+	}
+	random := rand.New(rand.NewPCG(48, 64))
+	var code []byte
+	for range 100_000 {
+		code = binary.LittleEndian.AppendUint32(code, random.Uint32())
+	}
+	for _, form := range [][2]uint32{ // the bits of an instruction, and those that vary
+		{0x330003e0, 0x80fffc1f}, {0x1e202008, 0x00d003f0}, {0x1e202000, 0x00df03ff}, {0xd53b0000, 0x0000ffff}, {0xd51b4200, 0x000000ff}, {0xd503201f, 0x00000fe0}, // bfc, fcmp, mrs, msr, hint
+		{0x38200000, 0xc0fff3ff}, {0x0e809400, 0x603f03ff}, {0x0f80e000, 0x603f0bff}, // ldadd, sdot
+		{0x2e008400, 0x40df0bff}, {0x2f00d000, 0x40ff2bff}, {0x7e008400, 0x00df0bff}, {0x7f00d000, 0x00ff2bff}, // sqrdmlah
+	} {
+		for range 2_000 {
+			code = binary.LittleEndian.AppendUint32(code, form[0]|random.Uint32()&form[1])
+		}
+	}
+	known := compareARM64(t, code, 0x10000)
+	assert.Greater(t, known, 40_000)
+	t.Logf("%d instructions", known)
 }
