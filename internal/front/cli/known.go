@@ -37,8 +37,8 @@ var notThere = map[string]string{
 	"suppressjitoptimization":  "it needs a live process",
 	"processor":                "doctor describes the process and the dump",
 	"verifygmt":                "dumpmt ADDRESS says whether it is a MethodTable",
-	"exposedml":                "sosgo prints plain text",
-	"dbgout":                   "sosgo prints plain text",
+	"exposedml":                plain,
+	"dbgout":                   plain,
 	"loadsymbols":              "it is not needed: files are opened when an answer needs them; setsymbolserver names where they are",
 	"sosstatus":                "doctor says how the dump is read; runtimes lists its runtimes",
 	"sosflush":                 "it is not needed: a dump does not change",
@@ -57,7 +57,7 @@ var notThere = map[string]string{
 	".dump":       "pack -o FILE makes one file of the dump and its module files",
 	".effmach":    "doctor describes the process and the dump",
 	".cxr":        "registers shows the registers of a thread",
-	".prefer_dml": "sosgo prints plain text",
+	".prefer_dml": plain,
 	"s":           "dumpheap -strings and -type find objects",
 	"target":      "doctor describes the process and the dump",
 	"up":          "clrstack -a shows each frame with its variables",
@@ -75,7 +75,33 @@ var notThere = map[string]string{
 	"df":          "dd and dq show memory; eval reads fields of any type",
 	"dyb":         "db shows memory as bytes",
 	"n":           "addresses are hexadecimal and other numbers decimal; 0x and 0n before a number choose",
-	nativeNames:   "gc and eeheap describe the collector and its heap, modules the native images",
+	"poi":         "dps ADDRESS shows pointers with what each refers to, dq ADDRESS L1 shows one",
+	"@$":          "threads, modules and process list what the debugger's variables name",
+	".f+":         "clrstack -a shows each frame with its variables",
+	".f-":         "clrstack -a shows each frame with its variables",
+	"gui":         pages, "tui": pages, "layout": pages,
+	"cd": relative, "pwd": relative,
+	"dotnet-dump": takesDump, "dotnet-stack": "clrstack -all and parallelstacks show the stacks of a dump", "dotnet-gcdump": "export gcdump FILE writes the heap of a dump for other tools",
+	"dotnet-trace": live, "dotnet-counters": live,
+	"list":   "items ADDRESS lists a collection; clrstack has the files and lines of frames where PDB files are found",
+	"dl":     "items ADDRESS lists a collection; query follows fields",
+	"ustr":   "du ADDRESS shows UTF-16 text, dumpobj ADDRESS a string",
+	"str":    "da ADDRESS shows text, dumpobj ADDRESS a string",
+	"string": "dumpobj ADDRESS shows a string, dumpheap -strings counts them",
+	"ls":     sources, "lsa": sources, "lsf": sources, "lsp": sources, ".open": sources, ".srcfix": sources, ".srcpath+": sources, "l+t": sources, "l-t": sources,
+	".fnent":          "clru ADDRESS disassembles a method, ehinfo ADDRESS lists its handlers",
+	".asm":            "clru ADDRESS disassembles a method",
+	".enable_unicode": plain, ".enable_long_status": plain, ".force_radix_output": plain,
+	".expr":              "eval takes expressions in C# syntax",
+	"ld":                 "it is not needed: files are opened when an answer needs them; setsymbolserver names where they are",
+	".show_sym_failures": "doctor -files lists which files were found",
+	".dumpdebug":         "doctor describes the dump",
+	"avrf":               "process shows how the process was started and configured",
+	"gflags":             "process shows how the process was started and configured",
+	"err":                "crashinfo and printexception explain the error of a crash",
+	"wow64exts.info":     "doctor describes the process and the dump",
+	"wow64exts.sw":       "doctor describes the process and the dump",
+	nativeNames:          "gc and eeheap describe the collector and its heap, threads and process the TEB and the PEB, modules the native images",
 	// Commands of debuggers for more than one command or one dump.
 	"for_each_module": forEach,
 	"for_each_frame":  "clrstack -a shows each frame with its variables",
@@ -139,6 +165,10 @@ const (
 	live       = "it needs a live process"
 	changes    = "it changes the process"
 	forEach    = ".foreach (NAME {COMMAND}) {COMMAND NAME} runs a command for each word of an answer, and so does COMMAND | foreach COMMAND"
+	pages      = "web shows the dump in a browser"
+	relative   = "files are named relative to the folder in which sosgo was started"
+	plain      = "sosgo prints plain text"
+	sources    = "sosgo shows no sources; clrstack has the files and lines of frames where PDB files are found"
 	asScript   = "sosgo reads commands from standard input: sosgo DUMP < FILE"
 	takesDump  = "sosgo collect -p PID takes a dump of a running .NET process"
 	asQuery    = "query asks with conditions on fields: query \"from objects of TYPE | where FIELD > 1 | select this\""

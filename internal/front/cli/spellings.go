@@ -13,25 +13,23 @@ type spelling struct{ typed, sosgo string }
 // spellings are tried in order; the first match is used.
 var spellings = []spelling{
 	// Stacks and threads in WinDbg.
-	{"k ARGS...", "clrstack -f ARGS..."}, {"kb ARGS...", "clrstack -f ARGS..."}, {"kc ARGS...", "clrstack -f ARGS..."}, {"kn ARGS...", "clrstack -f ARGS..."},
-	{"kp ARGS...", "clrstack -f ARGS..."}, {"kv ARGS...", "clrstack -f ARGS..."}, {"kl ARGS...", "clrstack -f ARGS..."},
-	{"km ARGS...", "clrstack -f ARGS..."}, {"kf ARGS...", "clrstack -f ARGS..."}, {"kd REST...", "dumpstack"},
+	{"kd REST...", "dumpstack"},
 	{"!uniqstack REST...", "parallelstacks"}, {"uniqstack REST...", "parallelstacks"},
 	{".ecxr", "registers"}, {".excr", "registers"}, {".lastevent", "crashinfo"}, {"!analyze -hang REST...", "waits"}, {"!analyze REST...", "crashinfo"},
 	{".exr REST...", "crashinfo"}, {"!gle REST...", "crashinfo"},
 	{"!threads ARGS...", "clrthreads ARGS..."}, {".threads ARGS...", "threads ARGS..."}, {".thread", "threads"}, {".thread ID", "setthread ID"},
-	{"!thread REST...", "threads -current -v"}, {"!teb", "threads -v"}, {"!runaway", "threads -times"},
-	{".frame REST...", "clrstack -a"}, {"dv REST...", "clrstack -a"},
+	{"!thread REST...", "threads -current -v"}, {"!teb REST...", "threads -v"}, {"!runaway REST...", "threads -times"},
+	{".frame REST...", "clrstack -a"}, {"dv REST...", "clrstack -a"}, {"rm ARGS...", "registers ARGS..."}, {"rx ARGS...", "registers ARGS..."}, {"rf ARGS...", "registers ARGS..."},
 	// The process, its memory and its modules in WinDbg.
-	{"!peb REST...", "process"}, {"!dml_proc REST...", "process"}, {"!process REST...", "process"}, {".time REST...", "process"},
+	{"!peb REST...", "process"}, {"!dml_proc REST...", "process"}, {"!process REST...", "process"}, {".time REST...", "process"}, {".ttime REST...", "process"}, {".echotime REST...", "process"},
+	{"!sysinfo REST...", "doctor"}, {"!cpuid REST...", "doctor"}, {"!vm REST...", "memory"}, {"!memusage REST...", "memory"},
 	{"procinfo REST...", "process"}, {"processinfo REST...", "process"}, {"vmstat REST...", "memory"}, {"vmmap REST...", "memory -list"},
 	{"maddress REST...", "memory -list"}, {"!vadump REST...", "memory -list"}, {"!vprot ADDRESS", "ln ADDRESS"},
 	{"!address -summary REST...", "memory"}, {"address -summary REST...", "memory"}, {"!address", "memory -list"}, {"address", "memory -list"},
 	{"!address -a ADDRESS", "ln ADDRESS"}, {"!address ADDRESS", "ln ADDRESS"}, {"!address REST...", "memory"}, {"address ADDRESS", "ln ADDRESS"},
 	{"!heap -p -a ADDRESS", "ln ADDRESS"}, {"!heap REST...", "memory -malloc"},
 	{"!dlls REST...", "modules"}, {"!lmi NAME", "modules -v -name NAME"}, {"!dh NAME REST...", "modules -v -name NAME"}, {"!itoldyouso REST...", "doctor -files"},
-	{"vertarget", "eeversion"}, {".formats ARGS...", "eval ARGS..."},
-	{"x NAME", "name2ee NAME"}, {"dx ARGS...", "eval ARGS..."}, {"?? ARGS...", "eval ARGS..."},
+	{"vertarget", "eeversion"}, {"x NAME", "name2ee NAME"},
 	{"dt TYPE ADDRESS", "dumpobj ADDRESS"}, {"dt NAME", "name2ee *!NAME"},
 	{"dds ARGS...", "dps ARGS..."}, {"dqs ARGS...", "dps ARGS..."}, {"dpa ARGS...", "dps ARGS..."}, {"dpu ARGS...", "dps ARGS..."}, {"dpp ARGS...", "dps ARGS..."},
 	{"uf /c ADDRESS", "clru ADDRESS"}, {"uf ADDRESS", "clru ADDRESS"}, {"ub ADDRESS REST...", "clru ADDRESS"}, {"!u ARGS...", "clru ARGS..."},
@@ -42,14 +40,28 @@ var spellings = []spelling{
 	{".cls", "cls"}, {".printf ARGS...", ".echo ARGS..."},
 	{".logopen ARGS...", "logopen ARGS..."}, {".logappend ARGS...", "logopen -append ARGS..."}, {".logclose", "logclose"}, {".logfile", "logopen"},
 	// gdb.
+	{"bt -c COUNT", "clrstack -f -c COUNT"}, {"thread apply all -q bt REST...", "clrstack -f -all"}, {"thread find REST...", "findstack"},
+	{"info inferiors", "process"}, {"info exec", "process"}, {"info auxv", "doctor"}, {"info os REST...", "doctor"}, {"info mem", "memory"}, {"info sources", "ls"}, {"info source", "ls"},
+	{"info all-registers", "registers -verbose"}, {"info types NAME", "types NAME"}, {"info functions NAME", "name2ee *!NAME"}, {"info scope REST...", "clrstack -a"},
+	{"i r ARGS...", "registers ARGS..."}, {"i threads", "threads"}, {"ptype NAME", "name2ee *!NAME"}, {"maint info sections REST...", "modules -segments"},
+	{"set pagination REST...", "settings"}, {"set height REST...", "settings"}, {"set width REST...", "settings"}, {"set confirm REST...", "settings"}, {"set print REST...", "settings"},
+	{"show version", "version"}, {"show REST...", "settings"}, {"python REST...", ".scriptload"}, {"add-symbol-file REST...", ".sympath"}, {"symbol-file REST...", ".sympath"},
+	{"file NAME", ".opendump"}, {"directory REST...", ".srcpath"}, {"dump memory REST...", ".writemem"}, {"find REST...", "s"}, {"detach", "exit"}, {"exit CODE", "exit"},
+	{"disassemble /m", "disassemble"}, {"disassemble /r", "disassemble"}, {"disassemble /s", "disassemble"},
+	{"disassemble /m ADDRESS", "clru ADDRESS"}, {"disassemble /r ADDRESS", "clru ADDRESS"}, {"disassemble /s ADDRESS", "clru ADDRESS"},
 	{"bt full REST...", "clrstack -a -f"}, {"bt all", "clrstack -f -all"}, {"bt COUNT", "clrstack -f -c COUNT"}, {"bt", "clrstack -f"}, {"where", "clrstack -f"}, {"backtrace", "clrstack -f"},
 	{"info threads", "threads"}, {"info registers ARGS...", "registers ARGS..."}, {"info reg ARGS...", "registers ARGS..."}, {"info sharedlibrary REST...", "modules"},
 	{"info proc mappings REST...", "memory -list"}, {"info proc REST...", "doctor"}, {"info symbol ADDRESS", "ln ADDRESS"}, {"info line ADDRESS", "ln ADDRESS"},
 	{"info locals", "clrstack -a"}, {"info args", "clrstack -p"}, {"info frame REST...", "clrstack -a"}, {"info files", "modules -segments"}, {"info signals REST...", "crashinfo"},
-	{"thread apply all bt REST...", "clrstack -f -all"}, {"thread apply all where", "clrstack -f -all"},
+	{"thread apply all bt REST...", "clrstack -f -all"}, {"thread apply all where", "clrstack -f -all"}, {"thread apply ID bt REST...", "clrstack ID -f"},
 	{"!p REST...", "process"}, {"p ARGS...", "eval ARGS..."}, {"p/x ARGS...", "eval ARGS..."}, {"print ARGS...", "eval ARGS..."},
 	{"!t REST...", "threads"}, {"t ID", "setthread ID"}, {"f NUMBER", "clrstack -a"}, {"frame REST...", "clrstack -a"},
 	// LLDB.
+	{"register read --all", "registers -verbose"}, {"register read -a", "registers -verbose"}, {"re read ARGS...", "registers ARGS..."},
+	{"image lookup -n NAME", "name2ee *!NAME"}, {"image lookup -r -n NAME", "name2ee *!NAME"}, {"image lookup -va ADDRESS", "ln ADDRESS"}, {"im loo -a ADDRESS", "ln ADDRESS"},
+	{"image dump REST...", "modules -segments"}, {"target symbols REST...", ".sympath"}, {"target stop-hook REST...", "bp"},
+	{"process info", "process"}, {"process save-core REST...", "gcore"}, {"process continue", "continue"}, {"process detach", "exit"}, {"expression ARGS...", "eval ARGS..."},
+	{"command source REST...", "source"}, {"command script REST...", ".scriptload"}, {"command REST...", "as"}, {"script REST...", ".scriptload"}, {"memory find REST...", "s"},
 	{"thread list", "threads"}, {"thread backtrace all", "clrstack -f -all"}, {"thread backtrace ARGS...", "clrstack -f ARGS..."}, {"thread select ID", "setthread ID"},
 	{"thread info", "threads -current -v"}, {"thread", "threads"}, {"thread ID", "setthread ID"}, {"image list REST...", "modules"}, {"target modules list REST...", "modules"},
 	{"image lookup -a ADDRESS", "ln ADDRESS"}, {"image lookup --address ADDRESS", "ln ADDRESS"},
@@ -59,6 +71,11 @@ var spellings = []spelling{
 	{"disassemble ADDRESS", "clru ADDRESS"}, {"disas ADDRESS", "clru ADDRESS"}, {"process status", "crashinfo"},
 	// Short names of SOS that dotnet-dump does not use, and Psscor.
 	{"ao ARGS...", "analyzeoom ARGS..."}, {"tp ARGS...", "threadpool ARGS..."}, {"vh ARGS...", "verifyheap ARGS..."}, {"vo ADDRESS", "verifyobj ADDRESS"},
+	{"iptomd ADDRESS", "ip2md ADDRESS"}, {"dumptimers REST...", "timerinfo"}, {"timers", "timerinfo"}, {"deadlock REST...", "waits"}, {"critlist REST...", "locks"},
+	{"dumpcollection ADDRESS", "items ADDRESS"}, {"dumpdict ADDRESS", "items ADDRESS"}, {"dumplist ADDRESS", "items ADDRESS"}, {"dumptask ADDRESS", "dumpobj ADDRESS"},
+	{"dumpstresslog ARGS...", "dumplog ARGS..."}, {"findnearobj ADDRESS", "listnearobj ADDRESS"}, {"help sos", "help"},
+	{"dotnet-dump analyze REST...", ".opendump"}, {"dotnet-dump collect REST...", "gcore"}, {"dotnet-dump ps", ".tlist"},
+	{"ildasm ADDRESS", "dumpil ADDRESS"}, {"decompile ADDRESS", "dumpil ADDRESS"},
 	{"dumpallexceptions ARGS...", "dumpexceptions ARGS..."}, {"dae ARGS...", "dumpexceptions ARGS..."},
 	{"aspxpages REST...", "dumprequests"}, {"dumphttpcontext REST...", "dumprequests"}, {"dumprequesttable REST...", "dumprequests"},
 	{"gcusage REST...", "eeheap -gc"}, {"clrusage REST...", "memory"}, {"dumpthreadconfig", "threadpool"}, {"printipaddress ADDRESS", "dumpobj ADDRESS"},
@@ -89,6 +106,7 @@ var refined = []spelling{
 	{"dumpgen GENERATION -stat", "dumpgen GENERATION"}, {"dumpgen GENERATION -stat ARGS...", "dumpgen GENERATION ARGS..."},
 	{"dg GENERATION -stat", "dumpgen GENERATION"},
 	{"dumpheap -startatlowerbound ADDRESS ARGS...", "dumpheap ADDRESS ARGS..."},
+	{"objsize --all", "objsize"}, {"objsize -all", "objsize"},
 	{"heapstat -inclunrooted", "gcheapstat -unreachable"}, {"heapstat -iu", "gcheapstat -unreachable"},
 	{"gcheapstat -inclunrooted", "gcheapstat -unreachable"}, {"gcheapstat -iu", "gcheapstat -unreachable"},
 }
@@ -146,7 +164,7 @@ func (t *table) fromDebugger(words []word) []word {
 	}
 	first := strings.ToLower(words[0].text)
 	if first == "?" && len(words) > 1 && t.named(strings.TrimPrefix(words[1].text, "!")) == nil {
-		return append([]word{{text: "eval"}}, words[1:]...) // a single ? is help
+		return calculation(words[1:]) // a single ? is help
 	}
 	own := t.named(first) != nil && first != "q"
 	plain := words
@@ -178,7 +196,7 @@ func (t *table) fromDebugger(words []word) []word {
 func translated(words []word) []word {
 	name := strings.ToLower(strings.TrimPrefix(words[0].text, "!"))
 	behind := words[1:]
-	for _, try := range [...]func([]word) []word{examine, listModules} {
+	for _, try := range [...]func([]word) []word{examine, listModules, stackCommand, memoryCount, registerList, readMemory} {
 		if out := try(words); out != nil {
 			return out
 		}
@@ -186,18 +204,149 @@ func translated(words []word) []word {
 	switch {
 	case isScript(name):
 		return []word{{text: "$<"}}
-	case (name == "dt" || name == "x") && len(behind) > 0 && strings.Contains(behind[0].text, "::"):
+	case slices.ContainsFunc(behind, func(w word) bool { return !w.literal && strings.Contains(w.text, "poi(") }):
+		return []word{{text: "poi"}}
+	case name == "??" || name == "dx" || name == ".formats":
+		return calculation(behind)
+	case name == "dt" && len(behind) > 1 && behind[0].isOption():
+		return translated(append([]word{words[0]}, behind[1:]...))
+	case name == "dt" && len(behind) > 1 && !strings.Contains(behind[0].text, "!_"):
+		return append([]word{{text: "dumpobj"}}, behind[1:]...)
+	case (name == "dt" || name == "x") && len(behind) > 0 && (strings.Contains(behind[0].text, "::") || strings.Contains(behind[0].text, "!_")):
 		return []word{{text: nativeNames}}
+	case name == "x" && len(behind) == 1 && isAddress(behind[0].text):
+		return append([]word{{text: "d"}}, behind...)
 	case name == "x" && len(behind) == 1 && strings.Contains(strings.TrimPrefix(behind[0].text, "*!"), "*"):
 		_, pattern, found := strings.Cut(behind[0].text, "!")
 		if !found {
 			pattern = behind[0].text
 		}
 		return []word{{text: "types"}, {text: strings.Trim(pattern, "*")}}
-	case name == "r" && slices.ContainsFunc(behind, func(w word) bool { return strings.Contains(w.text, "=") }):
-		return []word{{text: "r="}}
 	}
 	return nil
+}
+
+// isAddress reports whether text is an address with so many digits, or a prefix, that it is no name.
+func isAddress(text string) bool {
+	_, err := ParseAddress(text)
+	return err == nil && (len(text) >= 8 || strings.HasPrefix(text, "0x"))
+}
+
+// readMemory translates LLDB's memory read with its options for the size, the count and the format of elements. It
+// returns nil for other commands.
+func readMemory(words []word) []word {
+	first := strings.ToLower(words[0].text)
+	if len(words) < 4 || first != "memory" && first != "me" && first != "mem" || !strings.EqualFold(words[1].text, "read") {
+		return nil
+	}
+	out := []word{{text: "d"}}
+	for i := 2; i < len(words); i++ {
+		w := words[i]
+		if !w.isOption() {
+			out = append(out, w)
+			continue
+		}
+		name, value := strings.TrimLeft(w.text, "-"), ""
+		switch long, glued, ok := strings.Cut(name, "="); {
+		case ok:
+			name, value = long, glued
+		case !strings.HasPrefix(w.text, "--") && len(name) > 1:
+			name, value = name[:1], name[1:]
+		case i+1 < len(words):
+			i++
+			value = words[i].text
+		}
+		switch strings.ToLower(name) {
+		case "s", "size":
+			out = append(out, word{text: "-length"}, word{text: value})
+		case "c", "count":
+			out = append(out, word{text: "-count"}, word{text: value})
+		case "f", "format":
+		default:
+			return nil
+		}
+	}
+	return out
+}
+
+// stackCommands matches WinDbg's k with letters for what it shows, and the number of frames.
+var stackCommands = lazyRegexp(`^(?i)k([bcflmnpv]*)(\d*)$`)
+
+// stackCommand translates k, kPn, kb 100 and kb100. It returns nil for other commands.
+func stackCommand(words []word) []word {
+	m := stackCommands().FindStringSubmatch(strings.TrimPrefix(words[0].text, "!"))
+	if m == nil {
+		return nil
+	}
+	out := []word{{text: "clrstack"}, {text: "-f"}}
+	if m[2] != "" {
+		out = append(out, word{text: "-c"}, word{text: m[2]})
+	}
+	return stackArguments(append(out, words[1:]...))
+}
+
+// showsMemory matches WinDbg's commands that show memory.
+var showsMemory = lazyRegexp(`^(?i)d[abcdpquw][apsu]?$`)
+
+// memoryCount joins L and the number of elements behind it: dd ADDRESS l 4. It returns nil for other commands.
+func memoryCount(words []word) []word {
+	if len(words) < 4 || !showsMemory().MatchString(words[0].text) {
+		return nil
+	}
+	n := len(words)
+	if !strings.EqualFold(words[n-2].text, "L") {
+		return nil
+	}
+	return append(slices.Clone(words[:n-2]), word{text: "L" + words[n-1].text})
+}
+
+// registerList translates WinDbg's r with names joined by commas, and recognizes its assignment. It returns nil for
+// other commands.
+func registerList(words []word) []word {
+	if !strings.EqualFold(words[0].text, "r") || len(words) < 2 {
+		return nil
+	}
+	out, joined := []word{{text: "registers"}}, false
+	for _, w := range words[1:] {
+		if strings.Contains(w.text, "=") {
+			return []word{{text: "r="}}
+		}
+		joined = joined || strings.Contains(w.text, ",")
+		for name := range strings.SplitSeq(w.text, ",") {
+			if name != "" {
+				out = append(out, word{text: name})
+			}
+		}
+	}
+	if !joined {
+		return nil
+	}
+	return out
+}
+
+// beginsWithRegister matches a register and what is added to it.
+var beginsWithRegister = lazyRegexp(`^(\w+)([-+*/].*)?$`)
+
+// calculation translates the arguments of WinDbg's ?, ??, dx and .formats: 0n before decimal numbers, registers without @,
+// and options about the form.
+func calculation(words []word) []word {
+	out := []word{{text: "eval"}}
+	for _, w := range words {
+		m := beginsWithRegister().FindStringSubmatch(w.text)
+		switch {
+		case w.literal:
+		case w.isOption() && len(w.text) > 1 && strings.ContainsAny(w.text[1:2], "grvcnx"):
+			continue
+		case strings.HasPrefix(w.text, "@$"):
+			return []word{{text: "@$"}}
+		case strings.HasPrefix(w.text, "0n"):
+			w.text = w.text[2:]
+		case m != nil && IsRegister(m[1]):
+			w.text = "@" + w.text
+		}
+		out = append(out, w)
+	}
+	return out
 }
 
 // nativeNames is the entry of notThere for names of native types and variables.
@@ -206,7 +355,7 @@ const nativeNames = "native names"
 var (
 	// listedModules matches WinDbg's lm with its options: the letters, and after m the pattern, which may be glued to them.
 	listedModules = lazyRegexp(`^(?i)lm(d?)([a-z0-9]*?)(?:m(.*))?$`)
-	isLetters     = lazyRegexp(`^(?i)[fkuvtndl1o]+$`)
+	isLetters     = lazyRegexp(`^(?i)(sm|[fkuvtndl1oa])+$`)
 )
 
 // listModules translates WinDbg's lm: letters as options, m and a pattern, a and an address. It returns nil for other
@@ -222,6 +371,9 @@ func listModules(words []word) []word {
 		out = append(out, word{text: "-v"})
 	}
 	pattern, wants := m[3], strings.HasSuffix(strings.ToLower(name[2:]), "m") && m[3] == ""
+	if strings.ContainsAny(m[2], "aA") && len(words) == 2 {
+		return append(out, word{text: "-address"}, words[1])
+	}
 	for i := 1; i < len(words); i++ {
 		w := words[i]
 		last := i == len(words)-1

@@ -1,4 +1,4 @@
-package stackwalk_test
+package ondumps_test
 
 import (
 	"iter"
