@@ -122,15 +122,23 @@ func (s *Seat) Answer(ctx context.Context, q Question, stdout, stderr io.Writer)
 	return ExitCode(err)
 }
 
-// IsCommand reports whether a line begins with a command or another debugger's name for one.
+// IsCommand reports whether a line begins with a command or another debugger's name for one. A name that an expression may
+// begin with, too, is a command only if sosgo has it.
 func (d *Desk) IsCommand(line string) bool {
-	_, line = cutThread(line)
+	_, line = cutThread(strings.TrimSpace(line))
+	if isBlock(line) {
+		return true
+	}
 	words, err := lex(line)
 	if err != nil || len(words) == 0 {
 		return false
 	}
-	_, err = d.app.table.find(d.app.table.fromDebugger(words)[0].text)
-	return err == nil
+	name := d.app.table.fromDebugger(words)[0].text
+	if _, err = d.app.table.find(name); err == nil {
+		return true
+	}
+	typed := words[0].text
+	return len(typed) > 1 && (typed[0] == '!' || typed[0] == '.') && isNotThere(strings.ToLower(strings.TrimPrefix(name, "!"))) != nil
 }
 
 // Complete returns completions of the end of a line, and the number of characters that they replace.

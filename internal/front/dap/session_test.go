@@ -150,6 +150,11 @@ func TestEvaluate(t *testing.T) {
 	assert.Contains(t, c.evaluate("clrstack", "repl", f.Id).Result, "Scenario.Hold(")
 	assert.Contains(t, c.evaluate("help", "repl", 0).Result, "dumpheap")
 	assert.Contains(t, c.evaluate("modules > /tmp/x", "repl", 0).Result, "no file")
+	assert.Equal(t, c.evaluate("dumpheap -short -type Zoo.Dog | foreach gcwhere", "repl", 0).Result,
+		c.evaluate(".foreach (o {!dumpheap -short -type Zoo.Dog}) {!gcwhere o}", "repl", 0).Result)
+	assert.Contains(t, c.evaluate("~*e .foreach (o {dumpheap -short -type Zoo.Dog}) {gcwhere o}", "repl", 0).Result, "Address")
+	assert.Contains(t, c.evaluate("!findstack Hold", "repl", 0).Result, "parallelstacks")
+	assert.Contains(t, c.evaluate(".reload /f", "repl", 0).Result, "setsymbolserver")
 	both := c.evaluate("1, 2", "watch", 0)
 	assert.Equal(t, "1 = 1\n2 = 2", both.Result)
 	assert.Len(t, c.variables(both.VariablesReference), 2)
