@@ -50,6 +50,7 @@ type Collected struct {
 	Estimate uint64         `json:"estimate,omitempty" doc:"bytes that were expected at most, from the memory of the process; absent if it was not known"`
 	Took     Seconds        `json:"took" doc:"seconds until the runtime had written it; the process stands still for most of them"`
 	Copied   bool           `json:"copied,omitempty" doc:"the process could not write to the folder of the file, so the dump was copied from its own folder"`
+	Removed  []string       `json:"removed,omitempty" doc:"incomplete dumps of collect commands that were killed at least an hour ago, which were in the process's folder"`
 	Checked  CollectedCheck `json:"checked" doc:"what opening the dump showed"`
 	Pack     *Pack          `json:"pack,omitempty" doc:"the archive of the dump and its module files, which takes the place of the file"`
 	Deleted  bool           `json:"deleted,omitempty" doc:"the dump was deleted at the end"`

@@ -1,6 +1,8 @@
 package dac
 
 import (
+	"fmt"
+
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/internal/image/codeinfo"
 	"github.com/sosgo/sosgo/target"
@@ -66,7 +68,11 @@ func (r *CodeReader) readR2RDebug(info CodeInfo) (*r2rDebug, error) {
 	}
 	b, err := target.Bytes(h.mem, at.Start, int(at.Size()))
 	if err != nil {
-		return nil, err
+		what := "variables and lines of precompiled code"
+		if m := target.ModuleAt(r.Runtime().Target().Modules(), h.base); m != nil {
+			what += " of " + target.BaseName(m.Path)
+		}
+		return nil, fmt.Errorf("%s: %w", what, err)
 	}
 	d := &r2rDebug{section: b, at: at.Start, packed: h.major >= r2rPackedBounds}
 	d.methods, err = newNativeArray(b)

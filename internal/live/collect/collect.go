@@ -5,7 +5,6 @@ package collect
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -142,10 +141,15 @@ func (j *job) prepare(ctx context.Context) (err error) {
 	}
 	j.mapped, _ = j.p.Mapped() // without it, there is no estimate
 	j.answer.Estimate = estimate(j.o.Kind, j.mapped, j.p.Threads())
-	if err := errors.Join(j.tool(), j.choose(ctx), j.fits()); err != nil {
+	err = errors.Join(j.tool(), j.choose(ctx))
+	if err == nil {
+		j.removeOld()
+		err = j.fits()
+	}
+	if err != nil {
 		return errors.Join(err, j.view.Close())
 	}
-	j.part = path.Join(filepath.ToSlash(j.dir), fmt.Sprintf(".sosgo-%d-%s.dmp", j.p.Inner, rand.Text()[:16]))
+	j.part = path.Join(filepath.ToSlash(j.dir), partName(j.p.Inner))
 	return nil
 }
 

@@ -186,6 +186,33 @@ func TestDump(t *testing.T) {
 	assert.Equal(t, "dump", string(b))
 }
 
+// TestLeftovers: dumps of commands that were killed are removed once they are old. All other files stay.
+func TestLeftovers(t *testing.T) {
+	r := &fakeRuntime{write: writes("dump")}
+	p := start(t, r)
+	tmp := filepath.Join(r.root, "tmp")
+	const old = ".sosgo-9-ABCDEFGHIJ234567.dmp"
+	put := func(name string, age time.Duration) string {
+		at := filepath.Join(tmp, name)
+		require.NoError(t, os.WriteFile(at, []byte("half"), 0o600))
+		require.NoError(t, os.Chtimes(at, time.Time{}, time.Now().Add(-age)))
+		return name
+	}
+	put(old, 2*time.Hour)
+	stay := []string{put(".sosgo-9-ABCDEFGHIJ234560.dmp", 2*time.Hour), // no name of ours
+		put(".sosgo-9-ABCDEFGHIJ23456A.dmp", time.Minute), put("core.9", 2*time.Hour), put(".sosgo-9-BBCDEFGHIJ234567.dmp", 2*time.Hour)}
+	require.NoError(t, os.Link(filepath.Join(tmp, stay[3]), filepath.Join(tmp, "kept"))) // somebody has it
+	link := ".sosgo-9-CBCDEFGHIJ234567.dmp"
+	require.NoError(t, os.Symlink("core.9", filepath.Join(tmp, link)))
+	out := filepath.Join(t.TempDir(), "out.dmp")
+	a, err := Dump(t.Context(), p, Options{Kind: "heap", Out: out})
+	require.NoError(t, err)
+	require.Len(t, a.Removed, 1)
+	assert.Equal(t, old, filepath.Base(a.Removed[0]))
+	assert.ElementsMatch(t, append(stay, "kept", link), left(t, tmp))
+	assert.Regexp(t, isPart(), partName(7))
+}
+
 // TestFailures: each failure says what to do, and leaves nothing behind.
 func TestFailures(t *testing.T) {
 	notDump := func(context.Context, string) (answer.CollectedCheck, error) {

@@ -91,6 +91,9 @@ func Collected[O any](p *report.Page, a *answer.Collected, _ O) {
 	if a.Inside != "" {
 		p.Printf("in the process's file system: %s\n", report.Escape(a.Inside))
 	}
+	for _, old := range a.Removed {
+		p.Printf("removed: %s, which a killed command had left\n", report.Escape(old))
+	}
 	if a.Pack != nil {
 		processtext.Pack(p, a.Pack)
 	}

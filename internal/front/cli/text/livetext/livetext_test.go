@@ -51,7 +51,9 @@ func TestCollected(t *testing.T) {
 		return page(t, func(p *report.Page) { livetext.Collected(p, &a, struct{}{}) })
 	}
 	assert.Equal(t, "/d/a.dmp: dump of kind heap, 5.0 MB, written in 1.2 s and copied\nShop (7), .NET 9.0.5, 1 thread\n", text())
-	a.Copied, a.Inside, a.Process.Runtime = false, "/tmp/a.dmp", ""
+	a.Removed = []string{"/tmp/.sosgo-7-A.dmp"}
+	assert.Contains(t, text(), "\nremoved: /tmp/.sosgo-7-A.dmp, which a killed command had left\n")
+	a.Copied, a.Inside, a.Process.Runtime, a.Removed = false, "/tmp/a.dmp", "", nil
 	assert.Equal(t, "/d/a.dmp: dump of kind heap, 5.0 MB, written in 1.2 s\nShop (7), .NET 9.0.5.1, 1 thread\nin the process's file system: /tmp/a.dmp\n", text())
 	a.Inside, a.Pack = "", &answer.Pack{File: "/d/a.tar.zst", Files: make([]answer.PackedFile, 2), Missing: []string{"/x.dll"}}
 	assert.Equal(t, "/d/a.tar.zst: dump of kind heap, 5.0 MB, written in 1.2 s\nShop (7), .NET 9.0.5.1, 1 thread\n/d/a.tar.zst: the dump and 2 module files\nnot found: /x.dll\n", text())
