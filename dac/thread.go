@@ -129,6 +129,9 @@ func (r *Runtime) threadsOf(store target.Addr) (threadList, error) {
 			return l, fmt.Errorf("thread list: %w", err)
 		}
 	}
+	if n := len(l.threads); firstErr == nil && uint32(n) < min(l.counts.Threads, limits.ManagedThreads) {
+		return l, target.Corruptf("the thread list ends after %d of the %d threads of the thread store", n, l.counts.Threads)
+	}
 	return l, firstErr
 }
 

@@ -376,11 +376,31 @@ func (r clr) definitionName(mt *MethodTable) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if err := m.definesType(mt); err != nil {
+		return "", err
+	}
 	md, err := m.Metadata()
 	if err != nil {
 		return "", err
 	}
 	return md.TypeDefFullName(mt.Token.Row())
+}
+
+// definesType compares the token of mt, which its name hangs on, with m's map from tokens to MethodTables. Parts of the
+// map that are not in the dump, or empty, prove nothing.
+func (m *Module) definesType(mt *MethodTable) error {
+	row := mt.Token.Row()
+	defined, err := m.Lookup(MapTypeDef, row)
+	if err != nil || defined == 0 || defined == mt.Addr {
+		return nil
+	}
+	if mt.IsGeneric() {
+		definition, err := m.r.TrustedMethodTable(defined)
+		if err != nil || definition.IsGeneric() && definition.NumVirtuals == mt.NumVirtuals {
+			return nil
+		}
+	}
+	return target.Corruptf("MethodTable %016x has the token %08x, with which module %016x defines another type", uint64(mt.Addr), uint32(mt.Token), uint64(m.Addr))
 }
 
 // TypeArguments returns the TypeHandles of a generic instance's arguments.
