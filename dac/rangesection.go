@@ -119,7 +119,7 @@ func (r *CodeReader) readSection(c *members, s *RangeSection) error {
 	if rd.Err != nil {
 		return fmt.Errorf("RangeSection %016x: %w", uint64(s.Addr), rd.Err)
 	}
-	if s.Range.End < s.Range.Start {
+	if s.Range.End < s.Range.Start || s.Range.Start == 0 {
 		return target.Corruptf("RangeSection %016x from %016x to %016x", uint64(s.Addr), uint64(s.Range.Start), uint64(s.Range.End))
 	}
 	switch {
@@ -295,6 +295,10 @@ type codeHeap struct {
 	nib  nibbleMap
 }
 
+// largestPage is the size of the largest pages: a nibble map begins at the page of the heap's first code (codeman.cpp,
+// EEJitManager::NewCodeHeap).
+const largestPage = 64 << 10
+
 func (r *CodeReader) readCodeHeap(c *members, s *RangeSection) error {
 	rd, o := layout.Reader{Mem: r.mem, Base: s.Heap}, &c.CodeHeap
 	s.heap = codeHeap{code: target.Range{Start: rd.Ptr(o.Start), End: rd.Ptr(o.End)}, base: rd.Ptr(o.Base)}
@@ -307,6 +311,10 @@ func (r *CodeReader) readCodeHeap(c *members, s *RangeSection) error {
 	case s.heap.code.Start < s.heap.base || s.heap.code.End < s.heap.code.Start:
 		return target.Corruptf("code heap %016x from %016x to %016x, mapped from %016x", uint64(s.Heap),
 			uint64(s.heap.code.Start), uint64(s.heap.code.End), uint64(s.heap.base))
+	case s.heap.code.Start-s.heap.base >= largestPage:
+		return target.Corruptf("code heap %016x from %016x is mapped from %016x, another page", uint64(s.Heap), uint64(s.heap.code.Start), uint64(s.heap.base))
+	case s.heap.nib.at == 0:
+		return target.Corruptf("code heap %016x has no map of its methods", uint64(s.Heap))
 	}
 	return nil
 }

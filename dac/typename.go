@@ -203,6 +203,11 @@ func (f *nameFormatter) class(mt *MethodTable, depth int) error {
 	if err != nil {
 		return err
 	}
+	if m, err := f.r.ModuleOf(mt); err == nil && mt.Token.Row() != 0 {
+		if err := m.definesType(mt); err != nil {
+			return err
+		}
+	}
 	if !mt.IsGeneric() {
 		f.b.WriteString(name)
 		return nil
@@ -376,9 +381,6 @@ func (r clr) definitionName(mt *MethodTable) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if err := m.definesType(mt); err != nil {
-		return "", err
-	}
 	md, err := m.Metadata()
 	if err != nil {
 		return "", err
@@ -386,27 +388,46 @@ func (r clr) definitionName(mt *MethodTable) (string, error) {
 	return md.TypeDefFullName(mt.Token.Row())
 }
 
-// definesType compares the token of mt, which its name hangs on, with m's map from tokens to MethodTables. Parts of the
-// map that are not in the dump, or empty, prove nothing.
+// definesType compares the token of mt, which its name hangs on, with m's map from tokens to MethodTables. A part of the
+// map that is not in the dump proves nothing.
 func (m *Module) definesType(mt *MethodTable) error {
-	row := mt.Token.Row()
-	defined, err := m.Lookup(MapTypeDef, row)
-	if err != nil || defined == 0 || defined == mt.Addr {
-		return nil
-	}
-	if mt.IsGeneric() {
-		definition, err := m.r.TrustedMethodTable(defined)
-		if err != nil || definition.IsGeneric() && definition.NumVirtuals == mt.NumVirtuals {
+	for part, err := range m.lookupParts(MapTypeDef) {
+		if err != nil {
 			return nil
 		}
+		i := mt.Token.Row() - part.first
+		if i >= part.count {
+			continue
+		}
+		v, err := target.Pointer(m.r.mem, part.table+target.Addr(8*i))
+		if err != nil || m.defines(mt, target.Addr(v)&^part.mask) {
+			return nil
+		}
+		return target.Corruptf("MethodTable %016x has the token %08x, with which module %016x defines another type", uint64(mt.Addr), uint32(mt.Token), uint64(m.Addr))
 	}
-	return target.Corruptf("MethodTable %016x has the token %08x, with which module %016x defines another type", uint64(mt.Addr), uint32(mt.Token), uint64(m.Addr))
+	return nil
+}
+
+// defines reports whether defined, the MethodTable of a definition, can be that of mt. The definition of an instance has
+// as many virtual methods as the instance.
+func (m *Module) defines(mt *MethodTable, defined target.Addr) bool {
+	if defined == mt.Addr || !mt.IsGeneric() {
+		return defined == mt.Addr
+	}
+	if defined == 0 {
+		return false
+	}
+	definition, err := m.r.TrustedMethodTable(defined)
+	return err != nil || definition.IsGeneric() && definition.NumVirtuals == mt.NumVirtuals
 }
 
 // TypeArguments returns the TypeHandles of a generic instance's arguments.
 func (r *Runtime) TypeArguments(mt *MethodTable) ([]target.Addr, error) {
-	if !mt.IsGeneric() || mt.PerInstInfo == 0 {
+	if !mt.IsGeneric() {
 		return nil, nil
+	}
+	if mt.PerInstInfo == 0 {
+		return nil, target.Corruptf("the generic type %016x has no dictionaries", uint64(mt.Addr))
 	}
 	o := &r.off.GenericsDict
 	numTypeArgs, err := target.Uint16(r.mem, mt.PerInstInfo-8+target.Addr(o.NumTypeArgs))

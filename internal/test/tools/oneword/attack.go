@@ -126,45 +126,61 @@ func (w word) overwritten() uint64 {
 	return w.old&^0xffffffff | uint64(uint32(w.old)/2)
 }
 
-// attack overwrites up to n words of each kind, one at a time; all if n is 0.
-func (j *job) attack(seed uint64, n int) (t tally, err error) {
+// A subject is an undamaged dump, with its answer to a line.
+type subject struct {
+	raw   []byte
+	line  string
+	sound answer
+}
+
+func (j *job) open() (*subject, error) {
 	root, err := testcase.ModuleRoot()
 	if err != nil {
-		return t, err
+		return nil, err
 	}
 	raw, err := os.ReadFile(testcase.CannedFile(filepath.Join(root, "testdata", "dumps", j.dump, path.Base(j.dump)+".dmp.zst")).Plain())
 	if err != nil {
-		return t, err
+		return nil, err
 	}
-	o := process.Options{NoLocalFiles: true, Jobs: 1}
-	r := &recorder{seen: map[target.Addr]bool{}}
-	o.WrapMemory = func(m target.Memory) target.Memory { r.Memory = m; return r }
-	sound := ask(raw, o, j.line)
-	if sound.code != cli.ExitOK && sound.code != cli.ExitGate {
-		return t, nil // the dump does not answer this line
+	return &subject{raw: raw, line: j.line, sound: ask(raw, options(), j.line)}, nil
+}
+
+func options() process.Options { return process.Options{NoLocalFiles: true, Jobs: 1} }
+
+// overwrite asks the line again with one word overwritten.
+func (s *subject) overwrite(w word) (o outcome, lost, gained []string) {
+	with := options()
+	with.WrapMemory = func(m target.Memory) target.Memory {
+		over := &testcase.Overlay{Memory: m}
+		over.Set(testcase.Words(w.addr, w.overwritten()))
+		return over
 	}
-	d, err := process.OpenReaderAt(target.BytesSource(raw), int64(len(raw)), process.Options{NoLocalFiles: true})
+	return judge(s.sound, ask(s.raw, with, s.line))
+}
+
+// attack overwrites up to n words of each kind, one at a time; all if n is 0.
+func (j *job) attack(seed uint64, n int) (t tally, err error) {
+	s, err := j.open()
 	if err != nil {
 		return t, err
 	}
-	defer d.Close()
-	pointers, numbers := r.words(d.Target())
+	if s.sound.code != cli.ExitOK && s.sound.code != cli.ExitGate {
+		return t, nil // the dump does not answer this line
+	}
+	pointers, numbers, err := s.words()
+	if err != nil {
+		return t, err
+	}
 	t.read = len(pointers) + len(numbers)
-	random := rand.New(rand.NewPCG(seed, uint64(len(raw))))
+	random := rand.New(rand.NewPCG(seed, uint64(len(s.raw))))
 	for _, list := range [][]word{pointers, numbers} {
 		random.Shuffle(len(list), func(i, k int) { list[i], list[k] = list[k], list[i] })
 		if n > 0 {
 			list = list[:min(n, len(list))]
 		}
 		for _, w := range list {
-			o.WrapMemory = func(m target.Memory) target.Memory {
-				over := &testcase.Overlay{Memory: m}
-				over.Set(testcase.Words(w.addr, w.overwritten()))
-				return over
-			}
-			got := ask(raw, o, j.line)
 			f := finding{word: w}
-			f.outcome, f.lost, f.gained = judge(sound, got)
+			f.outcome, f.lost, f.gained = s.overwrite(w)
 			t.counts[f.outcome]++
 			if f.outcome >= silent {
 				t.found = append(t.found, f)
@@ -172,6 +188,21 @@ func (j *job) attack(seed uint64, n int) (t tally, err error) {
 		}
 	}
 	return t, nil
+}
+
+// words returns the words that the line reads.
+func (s *subject) words() (pointers, numbers []word, err error) {
+	r := &recorder{seen: map[target.Addr]bool{}}
+	with := options()
+	with.WrapMemory = func(m target.Memory) target.Memory { r.Memory = m; return r }
+	ask(s.raw, with, s.line)
+	d, err := process.OpenReaderAt(target.BytesSource(s.raw), int64(len(s.raw)), options())
+	if err != nil {
+		return nil, nil, err
+	}
+	defer d.Close()
+	pointers, numbers = r.words(d.Target())
+	return pointers, numbers, nil
 }
 
 // A recorder records the aligned words of reads of at most largestRead bytes. Larger reads are

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo/internal/test/testcase"
+	"github.com/sosgo/sosgo/target"
+)
+
+// mostSilent is the maximum number of silent answers of 1,000 overwritten words. Lower it when fewer are silent.
+const mostSilent = 60
+
+// TestSilentAnswers overwrites a sample of the words that lines read, and counts answers that differ without a word.
+func TestSilentAnswers(t *testing.T) {
+	testcase.Canned(t, "net10-zoo")
+	var total tally
+	for _, j := range testcase.Sample(t, jobs(), 9) {
+		got, err := j.attack(7, 6)
+		require.NoError(t, err, j)
+		total.add(&got)
+	}
+	t.Log(total.String())
+	require.Greater(t, total.tried(), 80)
+	require.Zero(t, total.counts[broken])
+	for _, f := range total.found {
+		t.Log(f)
+	}
+	require.LessOrEqual(t, total.counts[silent]+total.counts[assertive], total.tried()*mostSilent/1000)
+}
+
+// TestContradictions overwrites words that another word of the process contradicts.
+func TestContradictions(t *testing.T) {
+	testcase.Canned(t, "net10-zoo")
+	for name, c := range map[string]struct {
+		job  job
+		word word
+	}{
+		"thread list":           {job{"net10-zoo", "clrthreads"}, word{addr: 0x557934717cb0, old: 0x5579347fb6e0, pointer: true}},
+		"token of a type":       {job{"net10-zoo", "dumpheap -stat"}, word{addr: 0x7f07a5b4f470, old: 0x400001800}},
+		"arguments of a type":   {job{"net10-zoo", "dumpheap -stat"}, word{addr: 0x7f07a5dc9f20, old: 0x7f07a5dc9f40, pointer: true}},
+		"begin of a code range": {job{"net10-async", "parallelstacks"}, word{addr: 0x5620efbede40, old: 0x7ff65fea0000, pointer: true}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d, err := c.job.open()
+			require.NoError(t, err)
+			o, _, _ := d.overwrite(c.word)
+			require.Contains(t, []outcome{failed, said}, o, outcomes[o])
+		})
+	}
+}
+
+// TestJudge has the outcomes of answers that differ.
+func TestJudge(t *testing.T) {
+	sound := answer{stdout: "a\nb\n"}
+	for want, got := range map[outcome]answer{
+		same: sound, failed: {stdout: "a\n", code: 4}, said: {stdout: "a\n<not in dump>\n"}, silent: {stdout: "a\n"},
+		assertive: {stdout: "a\nit was so [proved]\n"}, broken: {code: 6},
+	} {
+		o, _, _ := judge(sound, got)
+		require.Equal(t, want, o, outcomes[want])
+	}
+	o, _, _ := judge(sound, answer{stdout: "a\n", stderr: "1 part is missing"})
+	require.Equal(t, said, o)
+}
+
+// TestOverwritten has words before and after.
+func TestOverwritten(t *testing.T) {
+	require.Zero(t, word{addr: target.Addr(8), old: 0x7f0000001000, pointer: true}.overwritten())
+	require.Equal(t, uint64(0x100000005), word{old: 0x10000000a}.overwritten())
+	require.Equal(t, uint64(0x300000000), word{old: 0x600000000}.overwritten())
+}
