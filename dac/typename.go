@@ -388,7 +388,7 @@ func (r clr) definitionName(mt *MethodTable) (string, error) {
 	return md.TypeDefFullName(mt.Token.Row())
 }
 
-// definesType compares the token of mt, which its name hangs on, with m's map from tokens to MethodTables. A part of the
+// definesType compares the token of mt, the source of its name, with m's map from tokens to MethodTables. A part of the
 // map that is not in the dump proves nothing.
 func (m *Module) definesType(mt *MethodTable) error {
 	for part, err := range m.lookupParts(MapTypeDef) {
@@ -408,7 +408,7 @@ func (m *Module) definesType(mt *MethodTable) error {
 	return nil
 }
 
-// defines reports whether defined, the MethodTable of a definition, can be that of mt. The definition of an instance has
+// defines reports whether defined, the MethodTable of a definition, can be the definition of mt. The definition of an instance has
 // as many virtual methods as the instance.
 func (m *Module) defines(mt *MethodTable, defined target.Addr) bool {
 	if defined == mt.Addr || !mt.IsGeneric() {

@@ -284,7 +284,7 @@ func ask(raw []byte, o process.Options, line string) answer {
 var notes = []string{"not in dump", "not in the dump", "corrupt", "damage", "unreadable", "can't be read", "could not be read", "Partly read", "Not looked at", "incomplete",
 	"is not known", "unknown", "inconsistent", "can't be judged", "ncomplete", "invalid", "Failure", "heap corruption"}
 
-// judge compares an answer with that of the undamaged dump.
+// judge compares an answer with the undamaged dump's.
 func judge(sound, got answer) (o outcome, lost, gained []string) {
 	lost, gained = without(sound.stdout, got.stdout), without(got.stdout, sound.stdout)
 	switch {
