@@ -22,7 +22,7 @@ func (r *Runtime) isContinuation(mt *MethodTable) bool {
 	if err != nil || parent.Token.Row() == 0 || parent.IsArray() || parent.IsGeneric() {
 		return false
 	}
-	name, err := r.TypeName(parent.Addr, NameNative)
+	name, err := r.impl.definitionName(parent)
 	return err == nil && name == continuationType
 }
 
