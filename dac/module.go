@@ -25,16 +25,17 @@ type Module struct {
 	PEAssembly target.Addr
 	Flags      uint32
 
-	r     *Runtime
-	image lazy.Value[*image.Image]
-	proof lazy.Value[Proof]
-	base  lazy.Value[target.Range]
-	path  lazy.Value[string]
-	meta  lazy.Value[*metadata.Metadata]
-	pdb   lazy.Value[*PDB]
-	build lazy.Value[string]
-	blobs lazy.Value[map[metadata.Token]target.Addr]
-	where MetadataSource
+	r       *Runtime
+	image   lazy.Value[*image.Image]
+	proof   lazy.Value[Proof]
+	base    lazy.Value[target.Range]
+	path    lazy.Value[string]
+	meta    lazy.Value[*metadata.Metadata]
+	pdb     lazy.Value[*PDB]
+	build   lazy.Value[string]
+	blobs   lazy.Value[map[metadata.Token]target.Addr]
+	defined lazy.Value[map[target.Addr]uint32]
+	where   MetadataSource
 }
 
 // A MetadataSource locates the metadata of a module.

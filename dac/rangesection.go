@@ -120,7 +120,9 @@ func (r *CodeReader) readSection(c *members, s *RangeSection) error {
 		return fmt.Errorf("RangeSection %016x: %w", uint64(s.Addr), rd.Err)
 	}
 	if s.Range.End < s.Range.Start || s.Range.Start == 0 {
-		return target.Corruptf("RangeSection %016x from %016x to %016x", uint64(s.Addr), uint64(s.Range.Start), uint64(s.Range.End))
+		err := target.Corruptf("RangeSection %016x from %016x to %016x", uint64(s.Addr), uint64(s.Range.Start), uint64(s.Range.End))
+		s.Range = target.Range{} // it hides no other section
+		return err
 	}
 	switch {
 	case flags&c.interpreted != 0:

@@ -129,10 +129,30 @@ func (r *Runtime) threadsOf(store target.Addr) (threadList, error) {
 			return l, fmt.Errorf("thread list: %w", err)
 		}
 	}
-	if n := len(l.threads); firstErr == nil && uint32(n) < min(l.counts.Threads, limits.ManagedThreads) {
-		return l, target.Corruptf("the thread list ends after %d of the %d threads of the thread store", n, l.counts.Threads)
+	if firstErr == nil {
+		firstErr = l.short()
 	}
 	return l, firstErr
+}
+
+// short returns an error if the list has fewer threads than the store counts. The runtime changes both under a lock, the list first,
+// so for a moment the list may lack one thread that is removed: it is still counted as dead or as not started.
+func (l *threadList) short() error {
+	n, counted := uint32(len(l.threads)), min(l.counts.Threads, limits.ManagedThreads)
+	if n >= counted || n+1 == counted && l.has(ThreadDead) < l.counts.Dead || n+1 == counted && l.has(ThreadUnstarted) < l.counts.Unstarted {
+		return nil
+	}
+	return target.Corruptf("the thread list ends after %d of the %d threads of the thread store", n, l.counts.Threads)
+}
+
+// has returns the number of threads with the state s.
+func (l *threadList) has(s ThreadState) (n uint32) {
+	for i := range l.threads {
+		if l.threads[i].State&s != 0 {
+			n++
+		}
+	}
+	return n
 }
 
 func (r *Runtime) readThread(a target.Addr) (Thread, error) {

@@ -204,7 +204,7 @@ func (f *nameFormatter) class(mt *MethodTable, depth int) error {
 		return err
 	}
 	if m, err := f.r.ModuleOf(mt); err == nil && mt.Token.Row() != 0 {
-		if err := m.definesType(mt); err != nil {
+		if err := m.deniesToken(mt); err != nil {
 			return err
 		}
 	}
@@ -388,37 +388,46 @@ func (r clr) definitionName(mt *MethodTable) (string, error) {
 	return md.TypeDefFullName(mt.Token.Row())
 }
 
-// definesType compares the token of mt, the source of its name, with m's map from tokens to MethodTables. A part of the
-// map that is not in the dump proves nothing.
-func (m *Module) definesType(mt *MethodTable) error {
-	for part, err := range m.lookupParts(MapTypeDef) {
-		if err != nil {
-			return nil
-		}
-		i := mt.Token.Row() - part.first
-		if i >= part.count {
-			continue
-		}
-		v, err := target.Pointer(m.r.mem, part.table+target.Addr(8*i))
-		if err != nil || m.defines(mt, target.Addr(v)&^part.mask) {
-			return nil
-		}
-		return target.Corruptf("MethodTable %016x has the token %08x, with which module %016x defines another type", uint64(mt.Addr), uint32(mt.Token), uint64(m.Addr))
+// deniesToken returns an error if m's map from tokens to MethodTables contradicts the token of mt, the source of its name: it has mt
+// under another token, or under this token another MethodTable, which agrees and of which mt is no instance. An empty entry denies
+// nothing: a type is entered after it is built. Nor does a part of the map that is not in the dump.
+func (m *Module) deniesToken(mt *MethodTable) error {
+	defined, err := m.Lookup(MapTypeDef, mt.Token.Row())
+	if err != nil || defined == mt.Addr {
+		return nil
 	}
-	return nil
-}
-
-// defines reports whether defined, the MethodTable of a definition, can be the definition of mt. The definition of an instance has
-// as many virtual methods as the instance.
-func (m *Module) defines(mt *MethodTable, defined target.Addr) bool {
-	if defined == mt.Addr || !mt.IsGeneric() {
-		return defined == mt.Addr
+	if !mt.IsGeneric() || mt.IsOpen() {
+		if row, ok := m.definedRows()[mt.Addr]; ok {
+			return target.Corruptf("MethodTable %016x has the token %08x, but module %016x defines it with row %#x", uint64(mt.Addr), uint32(mt.Token), uint64(m.Addr), row)
+		}
 	}
 	if defined == 0 {
-		return false
+		return nil
 	}
-	definition, err := m.r.TrustedMethodTable(defined)
-	return err != nil || definition.IsGeneric() && definition.NumVirtuals == mt.NumVirtuals
+	d, err := m.r.TrustedMethodTable(defined)
+	if err != nil || d.Token != mt.Token || d.Module != m.Addr || m.instanceOf(mt, d) {
+		return nil
+	}
+	return target.Corruptf("MethodTable %016x has the token %08x, with which module %016x defines %016x", uint64(mt.Addr), uint32(mt.Token), uint64(m.Addr), uint64(defined))
+}
+
+// instanceOf reports whether mt can be an instance of definition. It has as many virtual methods, unless methods were added.
+func (m *Module) instanceOf(mt, definition *MethodTable) bool {
+	return mt.IsGeneric() && definition.IsGeneric() && (m.editable() || mt.NumVirtuals == definition.NumVirtuals)
+}
+
+// definedRows returns the rows of the MethodTables in m's map, as far as it is readable.
+func (m *Module) definedRows() map[target.Addr]uint32 {
+	rows, _ := m.defined.Get(func() (map[target.Addr]uint32, error) {
+		rows := map[target.Addr]uint32{}
+		for e, err := range m.Entries(MapTypeDef) {
+			if err == nil {
+				rows[e.Value] = e.Row
+			}
+		}
+		return rows, nil
+	})
+	return rows
 }
 
 // TypeArguments returns the TypeHandles of a generic instance's arguments.
