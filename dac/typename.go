@@ -389,8 +389,8 @@ func (r clr) definitionName(mt *MethodTable) (string, error) {
 }
 
 // deniesToken returns an error if m's map from tokens to MethodTables contradicts the token of mt, the source of its name: it has mt
-// under another token, or under this token another MethodTable, which agrees and of which mt is no instance. An empty entry denies
-// nothing: a type is entered after it is built. Nor does a part of the map that is not in the dump.
+// under another token, or under this token another MethodTable with the same token, and mt is no instance of it. An empty entry
+// denies nothing: a type is entered after it is built. Nor does a part of the map that is not in the dump.
 func (m *Module) deniesToken(mt *MethodTable) error {
 	defined, err := m.Lookup(MapTypeDef, mt.Token.Row())
 	if err != nil || defined == mt.Addr {
