@@ -69,9 +69,13 @@ type threadList struct {
 var errNoThread = target.Argumentf("no thread was given")
 
 // Threads returns a copy of the list of managed threads, in the order of the thread store. It returns the threads
-// found together with the first error.
+// found together with the first error. A list that lacks threads that the store counts is target.ErrCorrupt, or
+// target.ErrNotInDump if it lacks one, which may have been starting.
 func (r *Runtime) Threads() ([]Thread, error) {
 	l, err := r.threads.Get(r.impl.readThreads)
+	if err == nil {
+		err = l.short()
+	}
 	return slices.Clone(l.threads), err
 }
 
@@ -129,24 +133,26 @@ func (r *Runtime) threadsOf(store target.Addr) (threadList, error) {
 			return l, fmt.Errorf("thread list: %w", err)
 		}
 	}
-	if firstErr == nil {
-		firstErr = l.short()
-	}
 	return l, firstErr
 }
 
-// short returns an error if the list has fewer threads than the store counts. The runtime changes both under a lock, the list first,
-// so for a moment the list may lack one thread that is removed: it is still counted as dead or as not started.
+// short returns an error if the list has fewer threads than the store counts. The runtime changes both under a lock, so the list can
+// lack one thread that is being added or removed. A thread that is removed is dead or never started, and is still counted as such.
 func (l *threadList) short() error {
 	n, counted := uint32(len(l.threads)), min(l.counts.Threads, limits.ManagedThreads)
-	if n >= counted || n+1 == counted && l.has(ThreadDead) < l.counts.Dead || n+1 == counted && l.has(ThreadUnstarted) < l.counts.Unstarted {
+	switch {
+	case n >= counted:
+		return nil
+	case n+1 < counted:
+		return target.Corruptf("the thread list ends after %d of the %d threads of the thread store", n, l.counts.Threads)
+	case l.with(ThreadDead) < l.counts.Dead || l.with(ThreadUnstarted) < l.counts.Unstarted:
 		return nil
 	}
-	return target.Corruptf("the thread list ends after %d of the %d threads of the thread store", n, l.counts.Threads)
+	return fmt.Errorf("the thread list has %d of the %d threads of the thread store; it is damaged, or one thread was starting or ending and is %w", n, counted, target.ErrNotInDump)
 }
 
-// has returns the number of threads with the state s.
-func (l *threadList) has(s ThreadState) (n uint32) {
+// with returns the number of threads in the state s.
+func (l *threadList) with(s ThreadState) (n uint32) {
 	for i := range l.threads {
 		if l.threads[i].State&s != 0 {
 			n++

@@ -8,26 +8,23 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestShortThreadList has lists in the middle of a removal, and lists that are cut.
+// TestShortThreadList has lists to which a thread is being added or from which one is being removed, and lists that are cut.
 func TestShortThreadList(t *testing.T) {
 	running, dead := Thread{State: ThreadBackground}, Thread{State: ThreadDead}
 	for name, c := range map[string]struct {
 		list threadList
-		cut  bool
+		want error
 	}{
 		"whole":                 {list: threadList{[]Thread{running, dead}, ThreadCounts{Threads: 2, Dead: 1}}},
 		"one more":              {list: threadList{[]Thread{running, running}, ThreadCounts{Threads: 1}}},
 		"a dead one is removed": {list: threadList{[]Thread{running, dead}, ThreadCounts{Threads: 3, Dead: 2}}},
 		"one did not start":     {list: threadList{[]Thread{running}, ThreadCounts{Threads: 2, Unstarted: 1}}},
-		"a running one lacks":   {list: threadList{[]Thread{running, dead}, ThreadCounts{Threads: 3, Dead: 1}}, cut: true},
-		"two lack":              {list: threadList{[]Thread{running}, ThreadCounts{Threads: 3, Dead: 2}}, cut: true},
-		"empty":                 {list: threadList{nil, ThreadCounts{Threads: 2, Dead: 1}}, cut: true},
+		"one starts, or is cut": {list: threadList{[]Thread{running, dead}, ThreadCounts{Threads: 3, Dead: 1}}, want: target.ErrNotInDump},
+		"two are missing":       {list: threadList{[]Thread{running}, ThreadCounts{Threads: 3, Dead: 2}}, want: target.ErrCorrupt},
+		"empty":                 {list: threadList{nil, ThreadCounts{Threads: 2, Dead: 1}}, want: target.ErrCorrupt},
 	} {
 		err := c.list.short()
-		if !c.cut {
-			require.NoError(t, err, name)
-			continue
-		}
-		require.ErrorIs(t, err, target.ErrCorrupt, name)
+		require.ErrorIs(t, err, c.want, name)
+		require.Equal(t, c.want, target.Kind(err), name)
 	}
 }
