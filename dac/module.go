@@ -34,6 +34,7 @@ type Module struct {
 	pdb     lazy.Value[*PDB]
 	build   lazy.Value[string]
 	blobs   lazy.Value[map[metadata.Token]target.Addr]
+	maps    [MapILVersions + 1]lazy.Value[[]lookupPart]
 	defined lazy.Value[map[target.Addr]uint32]
 	where   MetadataSource
 }
@@ -604,44 +605,41 @@ func (m *Module) MapAddr(k Map) (target.Addr, error) {
 
 // Lookup returns the entry of a row in a lookup map, or 0 if the entry is empty.
 func (m *Module) Lookup(k Map, rid uint32) (target.Addr, error) {
-	for part, err := range m.lookupParts(k) {
-		if err != nil {
-			return 0, err
-		}
-		if i := rid - part.first; i < part.count {
-			v, err := target.Pointer(m.r.mem, part.table+target.Addr(8*i))
-			return v &^ part.mask, err
-		}
+	parts, err := m.lookupParts(k)
+	i, ok := slices.BinarySearchFunc(parts, rid, lookupPart.compare)
+	if !ok {
+		return 0, err
 	}
-	return 0, nil
+	v, err := target.Pointer(m.r.mem, parts[i].table+target.Addr(8*(rid-parts[i].first)))
+	return v &^ parts[i].mask, err
 }
 
-// lookupParts iterates over the parts of a lookup map. It ends with an error at an unreadable or repeated part,
-// or if the rows exceed the metadata.
-func (m *Module) lookupParts(k Map) iter.Seq2[lookupPart, error] {
-	return func(yield func(lookupPart, error) bool) {
+// lookupParts returns the parts of a lookup map, by row. If a part is unreadable or repeated, or if the rows are too many,
+// it returns the parts before that one and the error.
+func (m *Module) lookupParts(k Map) ([]lookupPart, error) {
+	return m.maps[k].Get(func() (parts []lookupPart, err error) {
 		at, err := m.MapAddr(k)
 		if err != nil {
-			yield(lookupPart{}, err)
-			return
+			return nil, err
 		}
 		first, chain := uint32(0), cycle{}
 		for at != 0 {
-			if chain.closes(at) {
-				yield(lookupPart{}, target.Corruptf("lookup map of module %016x has no end", uint64(m.Addr)))
-				return
+			if chain.closes(at) || len(parts) == limits.LookupMapParts {
+				return parts, target.Corruptf("lookup map of module %016x has no end", uint64(m.Addr))
 			}
 			part, err := m.r.lookupPart(at)
-			part.first = first
 			if err == nil && part.count > limits.LookupMapEntries-first {
 				err = target.Corruptf("lookup map of module %016x has more than %d entries", uint64(m.Addr), limits.LookupMapEntries)
 			}
-			if !yield(part, err) || err != nil {
-				return
+			if err != nil {
+				return parts, err
 			}
+			part.first = first
+			parts = append(parts, part)
 			first, at = first+part.count, part.next
 		}
-	}
+		return parts, nil
+	})
 }
 
 type lookupPart struct {
@@ -649,6 +647,17 @@ type lookupPart struct {
 	first       uint32 // row of its first entry
 	count       uint32
 	mask        target.Addr
+}
+
+// compare orders p and a row: it returns 0 if p has an entry for the row.
+func (p lookupPart) compare(rid uint32) int {
+	switch {
+	case rid < p.first:
+		return 1
+	case rid-p.first >= p.count:
+		return -1
+	}
+	return 0
 }
 
 func (r *Runtime) lookupPart(at target.Addr) (lookupPart, error) {
@@ -666,14 +675,14 @@ func (r *Runtime) lookupPart(at target.Addr) (lookupPart, error) {
 func (m *Module) Entries(k Map) iter.Seq2[MapEntry, error] {
 	return func(yield func(MapEntry, error) bool) {
 		rows := m.rows(k)
-		for part, err := range m.lookupParts(k) {
-			if err != nil {
-				yield(MapEntry{}, err)
+		parts, err := m.lookupParts(k)
+		for i := range parts {
+			if !m.entries(&parts[i], rows, yield) {
 				return
 			}
-			if !m.entries(&part, rows, yield) {
-				return
-			}
+		}
+		if err != nil {
+			yield(MapEntry{}, err)
 		}
 	}
 }

@@ -24,6 +24,9 @@ const (
 	NameManaged
 )
 
+// nameDefined is the style of a name without type arguments.
+const nameDefined NameStyle = 0xff
+
 type nameKey struct {
 	th    target.Addr
 	style NameStyle
@@ -35,13 +38,27 @@ type nameCache struct {
 	m  map[nameKey]string
 }
 
+func (c *nameCache) get(k nameKey) (string, bool) {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	s, ok := c.m[k]
+	return s, ok
+}
+
+func (c *nameCache) set(k nameKey, s string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.m == nil {
+		c.m = map[nameKey]string{}
+	}
+	c.m[k] = s
+}
+
 // TypeName returns the name of the type of a TypeHandle: a MethodTable, or a TypeDesc with the second bit set.
 // A continuation of runtime-async (.NET 11) has no metadata; its name is its parent's with a note.
 func (r *Runtime) TypeName(th target.Addr, style NameStyle) (string, error) {
 	k := nameKey{th, style}
-	r.names.mu.RLock()
-	s, ok := r.names.m[k]
-	r.names.mu.RUnlock()
+	s, ok := r.names.get(k)
 	if ok {
 		return s, nil
 	}
@@ -54,12 +71,7 @@ func (r *Runtime) TypeName(th target.Addr, style NameStyle) (string, error) {
 	default:
 		return "", fmt.Errorf("name of type %016x: %w", uint64(th), err)
 	}
-	r.names.mu.Lock()
-	if r.names.m == nil {
-		r.names.m = map[nameKey]string{}
-	}
-	r.names.m[k] = s
-	r.names.mu.Unlock()
+	r.names.set(k, s)
 	return s, nil
 }
 
@@ -195,18 +207,9 @@ func (r *Runtime) ArrayRank(mt *MethodTable) (int, error) {
 }
 
 func (f *nameFormatter) class(mt *MethodTable, depth int) error {
-	if f.r.isContinuation(mt) {
-		f.b.WriteString(continuationType + continuationNote)
-		return nil
-	}
-	name, err := f.r.impl.definitionName(mt)
+	name, err := f.r.definedName(mt)
 	if err != nil {
 		return err
-	}
-	if m, err := f.r.ModuleOf(mt); err == nil && mt.Token.Row() != 0 {
-		if err := m.deniesToken(mt); err != nil {
-			return err
-		}
 	}
 	if !mt.IsGeneric() {
 		f.b.WriteString(name)
@@ -225,6 +228,27 @@ func (f *nameFormatter) class(mt *MethodTable, depth int) error {
 	}
 	f.b.WriteString(name)
 	return f.arguments(args, depth)
+}
+
+// definedName returns the name of mt without type arguments, unless the module of mt denies its token.
+func (r *Runtime) definedName(mt *MethodTable) (string, error) {
+	k := nameKey{mt.Addr, nameDefined}
+	name, ok := r.names.get(k)
+	if ok {
+		return name, nil
+	}
+	var err error
+	if r.isContinuation(mt) {
+		name = continuationType + continuationNote
+	} else if name, err = r.impl.definitionName(mt); err != nil {
+		return "", err
+	} else if m, err := r.ModuleOf(mt); err == nil && mt.Token.Row() != 0 {
+		if err := m.deniesToken(mt); err != nil {
+			return "", err
+		}
+	}
+	r.names.set(k, name)
+	return name, nil
 }
 
 // arguments writes generic arguments in the native style:

@@ -98,6 +98,7 @@ const (
 	AssembliesList      = 1_000_000
 	ManagedThreads      = 1_000_000
 	LookupMapEntries    = 1 << 24 // a rid has 24 bits
+	LookupMapParts      = 1 << 18
 	ParentChain         = 10_000
 	ModuleWords         = 256    // words of a Module to search for fields with an unknown offset
 	NestedExceptions    = 10_000 // that one thread is handling, or that one exception holds
