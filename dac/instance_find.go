@@ -409,20 +409,28 @@ func (i *Instance) threadOfStack(a target.Addr) uint32 {
 	return found
 }
 
-// stacksOf returns the stacks of the threads with registers in the dump.
-func stacksOf(t target.Target) map[uint32]target.Range {
-	type pointer struct {
-		sp target.Addr
-		id uint32
-	}
+// A stackPointer is the stack pointer of a thread.
+type stackPointer struct {
+	sp target.Addr
+	id uint32
+}
+
+// stackPointersOf returns the stack pointers of the threads with registers in the dump, by address.
+func stackPointersOf(t target.Target) []stackPointer {
 	threads := t.Threads()
-	pointers := make([]pointer, 0, len(threads))
+	pointers := make([]stackPointer, 0, len(threads))
 	for n := range threads {
 		if sp, ok := threads[n].Registers.SP(); ok {
-			pointers = append(pointers, pointer{sp, threads[n].ID})
+			pointers = append(pointers, stackPointer{sp, threads[n].ID})
 		}
 	}
-	slices.SortStableFunc(pointers, func(a, b pointer) int { return cmp.Compare(a.sp, b.sp) })
+	slices.SortStableFunc(pointers, func(a, b stackPointer) int { return cmp.Compare(a.sp, b.sp) })
+	return pointers
+}
+
+// stacksOf returns the stacks of the threads with registers in the dump.
+func stacksOf(t target.Target) map[uint32]target.Range {
+	pointers := stackPointersOf(t)
 	out := make(map[uint32]target.Range, len(pointers))
 	for r := range t.Regions() { // sorted by address, as the pointers are
 		end := r.Start + target.Addr(r.Size)

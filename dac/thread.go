@@ -63,20 +63,30 @@ type ThreadCounts struct {
 type threadList struct {
 	threads []Thread
 	counts  ThreadCounts
+	doubt   error // what contradicts a list that was read to its end
 }
 
 // errNoThread is the error for a nil Thread.
 var errNoThread = target.Argumentf("no thread was given")
 
 // Threads returns a copy of the list of managed threads, in the order of the thread store. It returns the threads
-// found together with the first error. A list that lacks threads that the store counts is target.ErrCorrupt, or
-// target.ErrNotInDump if it lacks one, which may have been starting.
+// found together with the first error. A list that contradicts the counts of the thread store, the threads of the dump
+// or itself is target.ErrCorrupt; one that lacks a single thread, which may have been starting, is target.ErrNotInDump.
 func (r *Runtime) Threads() ([]Thread, error) {
-	l, err := r.threads.Get(r.impl.readThreads)
+	l, err := r.threads.Get(r.listThreads)
 	if err == nil {
-		err = l.short()
+		err = l.doubt
 	}
 	return slices.Clone(l.threads), err
+}
+
+// listThreads reads the list of threads and compares it with its doubles.
+func (r *Runtime) listThreads() (threadList, error) {
+	l, err := r.impl.readThreads()
+	if err == nil {
+		l.doubt = r.doubt(&l)
+	}
+	return l, err
 }
 
 // ThreadCounts returns the thread store's counters.
@@ -84,7 +94,7 @@ func (r *Runtime) ThreadCounts() (ThreadCounts, error) {
 	if err := r.Check(FeatureThreadCounters); err != nil {
 		return ThreadCounts{}, err
 	}
-	l, err := r.threads.Get(r.impl.readThreads)
+	l, err := r.threads.Get(r.listThreads)
 	if len(l.threads) > 0 {
 		err = nil // the error concerns the list after the counters
 	}
@@ -134,31 +144,6 @@ func (r *Runtime) threadsOf(store target.Addr) (threadList, error) {
 		}
 	}
 	return l, firstErr
-}
-
-// short returns an error if the list has fewer threads than the store counts. The runtime changes both under a lock, so the list can
-// lack one thread that is being added or removed. A thread that is removed is dead or never started, and is still counted as such.
-func (l *threadList) short() error {
-	n, counted := uint32(len(l.threads)), min(l.counts.Threads, limits.ManagedThreads)
-	switch {
-	case n >= counted:
-		return nil
-	case n+1 < counted:
-		return target.Corruptf("the thread list ends after %d of the %d threads of the thread store", n, l.counts.Threads)
-	case l.with(ThreadDead) < l.counts.Dead || l.with(ThreadUnstarted) < l.counts.Unstarted:
-		return nil
-	}
-	return fmt.Errorf("the thread list has %d of the %d threads of the thread store; it is damaged, or one thread was starting or ending and is %w", n, counted, target.ErrNotInDump)
-}
-
-// with returns the number of threads in the state s.
-func (l *threadList) with(s ThreadState) (n uint32) {
-	for i := range l.threads {
-		if l.threads[i].State&s != 0 {
-			n++
-		}
-	}
-	return n
 }
 
 func (r *Runtime) readThread(a target.Addr) (Thread, error) {

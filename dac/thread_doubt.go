@@ -1,0 +1,115 @@
+package dac
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/sosgo/sosgo/internal/base/limits"
+	"github.com/sosgo/sosgo/target"
+)
+
+// doubt returns an error if the list contradicts the counts of the thread store, the threads of the dump or itself. The
+// runtime changes a thread and its counters one after the other, so a dump of a running process can be in between.
+func (r *Runtime) doubt(l *threadList) error {
+	if r.Check(FeatureThreadCounters) == nil {
+		if err := l.short(); err != nil {
+			return err
+		}
+		if err := l.miscounted(); err != nil {
+			return err
+		}
+	}
+	ids, pointers := map[uint32]target.Addr{}, stackPointersOf(r.Target())
+	for i := range l.threads {
+		t := &l.threads[i]
+		if err := t.implausible(); err != nil {
+			return err
+		}
+		if other, ok := ids[t.ManagedID]; ok && t.ManagedID != 0 {
+			return target.Corruptf("the Threads %016x and %016x have the same managed id %d", uint64(other), uint64(t.Addr), t.ManagedID)
+		}
+		ids[t.ManagedID] = t.Addr
+		if id := t.strangerOn(pointers); id != 0 {
+			return target.Corruptf("Thread %016x has the OS id %#x, but thread %#x of the dump is on its stack", uint64(t.Addr), t.OSID, id)
+		}
+	}
+	return nil
+}
+
+// short returns an error if the list has fewer threads than the store counts. The runtime changes both under a lock, so the list can
+// lack one thread that is being added or removed. A thread that is removed is dead or never started, and is still counted as such.
+func (l *threadList) short() error {
+	n, counted := uint32(len(l.threads)), min(l.counts.Threads, limits.ManagedThreads)
+	switch {
+	case n >= counted:
+		return nil
+	case n+1 < counted:
+		return target.Corruptf("the thread list ends after %d of the %d threads of the thread store", n, l.counts.Threads)
+	case l.in(ThreadDead, 0) < l.counts.Dead || l.in(ThreadUnstarted, 0) < l.counts.Unstarted:
+		return nil
+	}
+	return fmt.Errorf("the thread list has %d of the %d threads of the thread store; it is damaged, or one thread was starting or ending and is %w", n, counted, target.ErrNotInDump)
+}
+
+// miscounted returns an error if the states of a whole list contradict the counters of the store. The runtime does not count
+// threads as background threads before they start; whether it does after they end depends on its version.
+func (l *threadList) miscounted() error {
+	if len(l.threads) != int(l.counts.Threads) {
+		return nil
+	}
+	for _, c := range []struct {
+		state        string
+		counted      uint32
+		fewest, most uint32
+	}{
+		{"dead", l.counts.Dead, l.in(ThreadDead, 0), l.in(ThreadDead, 0)},
+		{"unstarted", l.counts.Unstarted, l.in(ThreadUnstarted, ThreadDead), l.in(ThreadUnstarted, 0)},
+		{"background", l.counts.Background, l.in(ThreadBackground, ThreadDead|ThreadUnstarted), l.in(ThreadBackground, 0)},
+	} {
+		if c.counted < c.fewest || c.counted > c.most {
+			return target.Corruptf("the thread store counts %d %s threads, and its list has %d: one was changing, or a state or a counter is damaged",
+				c.counted, c.state, c.fewest)
+		}
+	}
+	return nil
+}
+
+// in returns the number of threads with the state s and none of the states without.
+func (l *threadList) in(s, without ThreadState) (n uint32) {
+	for i := range l.threads {
+		if state := l.threads[i].State; state&s != 0 && state&without == 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// implausible returns an error if members of the thread contradict each other.
+func (t *Thread) implausible() error {
+	switch c := &t.AllocContext; {
+	case c.Limit < c.Pointer, c.Pointer == 0 && c.Limit != 0:
+		return target.Corruptf("Thread %016x allocates from %016x to %016x", uint64(t.Addr), uint64(c.Pointer), uint64(c.Limit))
+	case t.Unknown != nil:
+	case t.Domain == 0:
+		return target.Corruptf("Thread %016x has no AppDomain", uint64(t.Addr))
+	case t.ExposedHandle == 0:
+		return target.Corruptf("Thread %016x has no handle of its managed object", uint64(t.Addr))
+	}
+	return nil
+}
+
+// strangerOn returns the id of the first of the dump's threads, given by their stack pointers, that is on the stack of t and is another
+// thread, or 0. A thread that does not run has no stack, and one that is known by its stack proves nothing.
+func (t *Thread) strangerOn(threads []stackPointer) uint32 {
+	if t.OSID == 0 || t.ByStack || t.State&(ThreadDead|ThreadUnstarted) != 0 {
+		return 0
+	}
+	i, _ := slices.BinarySearchFunc(threads, t.Stack.Start, func(p stackPointer, a target.Addr) int { return cmp.Compare(p.sp, a) })
+	for ; i < len(threads) && t.Stack.Contains(threads[i].sp); i++ {
+		if threads[i].id != t.OSID {
+			return threads[i].id
+		}
+	}
+	return 0
+}
