@@ -191,7 +191,10 @@ func (r *Runtime) initFlags(mt *MethodTable) (ClassFlags, error) {
 	if v&auxInitialized != 0 {
 		f |= ClassInitialized
 	}
-	if v&auxInitError != 0 {
+	if v&auxInitError != 0 && err == nil {
+		if loaded, unknown := r.IsFullyLoaded(mt); unknown == nil && !loaded || f != 0 {
+			return f, target.Corruptf("MethodTable %016x (flags %#x): the class constructor failed, and has finished or has not run", uint64(mt.Addr), v)
+		}
 		f |= ClassInitError
 	}
 	return f, err

@@ -94,7 +94,11 @@ func (r *Runtime) StringAt(a target.Addr, limit int) (string, error) {
 	if n > limits.StringChars {
 		return "", target.Corruptf("string %016x has %d characters", uint64(a), n)
 	}
-	b, err := target.Bytes(r.mem, a+target.Addr(r.off.String.FirstChar), 2*min(int(n), limit))
+	chars := a + target.Addr(r.off.String.FirstChar)
+	if err := r.Terminated(a, chars, n); err != nil {
+		return "", err
+	}
+	b, err := target.Bytes(r.mem, chars, 2*min(int(n), limit))
 	if err != nil {
 		return "", fmt.Errorf("string %016x: %w", uint64(a), err)
 	}

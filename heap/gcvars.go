@@ -31,6 +31,9 @@ const (
 	genAllocationStart
 )
 
+// missingField is the offset of a member that the GC does not have.
+const missingField = -1
+
 // gcHeapFields maps names to entries of GCHeapFieldOffsets (dac_gcheap_fields.h, in the order of its DEFINE_*
 // lines).
 var gcHeapFields = map[string]int{"AllocAllocated": 0, "EphemeralHeapSegment": 1, "FinalizeQueue": 2, "OomInfo": 3, "CompactReasons": 5,
@@ -175,8 +178,9 @@ func (h *Heap) readGenerationOffsets(v *vars) error {
 
 // check compares the places of a generation's members with its size.
 func (v *vars) check() error {
-	for _, off := range v.genOffsets[:genAllocationStart] {
-		if off < 0 || int(off) > v.generationSize-8 {
+	for i, off := range v.genOffsets {
+		missing := off == missingField && i == genAllocationStart // regions have no start
+		if !missing && (off < 0 || off%8 != 0 || int(off) > v.generationSize-8) {
 			return target.Corruptf("generation field at %#x of %#x bytes", off, v.generationSize)
 		}
 	}
@@ -347,8 +351,11 @@ func (h *Heap) gcHeapFields(v *vars) (func(target.Addr, string) (target.Addr, er
 			return 0, &layout.Error{Type: "gc_heap", Field: name}
 		}
 		off := int32(le32(offsets[4*k:]))
-		if off < 0 { // a missing field
+		switch {
+		case off == missingField:
 			return 0, &layout.Error{Type: "gc_heap", Field: name}
+		case off < 0, off%4 != 0, off > limits.GCHeapSize:
+			return 0, target.Corruptf("gc_heap has its field %s at %#x", name, off)
 		}
 		return gcHeap + target.Addr(off), nil
 	}, nil

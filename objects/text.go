@@ -44,6 +44,9 @@ func (o Object) plainText(limit int) (string, bool) {
 	if uint32(n) < length && limit != n {
 		return "", false
 	}
+	if uint32(n) == length && o.Type.r.Runtime().Terminated(o.Addr, at, length) != nil {
+		return "", false
+	}
 	view, ok := o.Type.r.mem.View(at, 2*n)
 	if !ok || n == 0 {
 		return "", ok && n == 0
@@ -83,6 +86,11 @@ func (o Object) text(limit int, emit func([]byte) error) error {
 	n := int64(length)
 	if limit >= 0 {
 		n = min(n, int64(limit))
+	}
+	if n == int64(length) {
+		if err := o.Type.r.Runtime().Terminated(o.Addr, at, length); err != nil {
+			return err
+		}
 	}
 	d := utf16text.Decoder{Emit: emit}
 	if err := decode(&d, o.Type.r.mem, at, n); err != nil {

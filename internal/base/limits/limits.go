@@ -160,9 +160,10 @@ const (
 	GCHeaps          = 1024
 	Generations      = 16
 	Segments         = 1_000_000
-	CardTables       = 64   // of one heap: the current one, and older ones that collections still use
-	BadSegments      = 64   // invalid entries of one list
-	GenerationSize   = 4096 // bytes of one entry of the generation table
+	CardTables       = 64      // of one heap: the current one, and older ones that collections still use
+	BadSegments      = 64      // invalid entries of one list
+	GenerationSize   = 4096    // bytes of one entry of the generation table
+	GCHeapSize       = 1 << 20 // bytes of a gc_heap
 	ArrayRank        = 32
 	HeapTypes        = 1 << 24 // distinct types of all objects
 	ListedReferences = 1 << 22 // listed references, or words of a range
