@@ -169,6 +169,9 @@ func (r *CodeReader) jitBody(c *members, s *RangeSection, start target.Addr) (*b
 		return nil, err
 	}
 	b := &body{info: CodeInfo{Start: start, Base: s.Range.Start}}
+	if header == 0 {
+		return nil, target.Corruptf("it has no header")
+	}
 	if uint64(header) <= c.stubKindLast {
 		b.info.Kind, b.info.StubKind = CodeStub, uint8(header)
 	} else {

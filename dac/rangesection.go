@@ -107,6 +107,9 @@ func (r *CodeReader) section(c *members, a target.Addr) (*RangeSection, error) {
 	return kept.(*RangeSection), kept.(*RangeSection).err
 }
 
+// sectionCodeHeap is the flag of a RangeSection that has a code heap (codeman.h, RANGE_SECTION_CODEHEAP, 8 and later).
+const sectionCodeHeap = 0x2
+
 func (r *CodeReader) readSection(c *members, s *RangeSection) error {
 	rd, o := layout.Reader{Mem: r.mem, Base: s.Addr}, &c.RangeSection
 	s.Range = target.Range{Start: rd.Ptr(o.Begin), End: rd.Ptr(o.End)}
@@ -115,6 +118,8 @@ func (r *CodeReader) readSection(c *members, s *RangeSection) error {
 	var flags uint32
 	if c.interpreted != 0 {
 		flags = rd.U32(o.Flags)
+	} else if o.Flags != layout.Absent {
+		flags, _ = target.Uint32(r.mem, s.Addr+target.Addr(o.Flags)) // without them the section has no contradiction
 	}
 	if rd.Err != nil {
 		return fmt.Errorf("RangeSection %016x: %w", uint64(s.Addr), rd.Err)
@@ -125,6 +130,8 @@ func (r *CodeReader) readSection(c *members, s *RangeSection) error {
 		return err
 	}
 	switch {
+	case c.rangeMap != 0 && flags&sectionCodeHeap != 0 && heap == 0 || manager == 0:
+		return target.Corruptf("RangeSection %016x has neither methods nor a list of ranges", uint64(s.Addr))
 	case flags&c.interpreted != 0:
 		s.Kind, s.Heap = CodeInterpreted, heap
 		return r.readCodeHeap(c, s)

@@ -1,6 +1,7 @@
 package stackwalk
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -233,8 +234,30 @@ func (s *walk) stepManaged() (bool, error) {
 	}
 	s.at = caller
 	s.unhijack(&s.at)
-	s.lookup()
+	if s.lookup(); s.lost == nil {
+		s.lost = s.stray()
+	}
 	return true, nil
+}
+
+// stray returns an error if s.at, the caller of a managed method or a managed caller of the runtime, is in nobody's code: between methods,
+// or outside of executable memory. A module without readable headers may have code there.
+func (s *walk) stray() error {
+	if s.managed || s.codeErr != nil {
+		return nil
+	}
+	ip, _ := s.at.Regs.IP()
+	kind, err := s.w.code.KindAt(ip)
+	switch {
+	case err == nil && (kind == dac.CodeJIT || kind == dac.CodeReadyToRun):
+		if info, err := s.w.code.MethodAt(ip); err == nil && info.Kind == dac.CodeStub {
+			return nil
+		}
+		return target.Corruptf("the stack returns to %016x, which is between methods", uint64(ip))
+	case errors.Is(err, dac.ErrNoCode) && !s.w.codes.InCode(ip):
+		return target.Corruptf("the stack returns to %016x, which is nobody's code", uint64(ip))
+	}
+	return nil
 }
 
 // unhijack restores a return address that the runtime has replaced. It is right below the start of the caller's stack,
@@ -287,7 +310,10 @@ func (s *walk) leaveByFrame() (bool, error) {
 		was := s.at
 		s.at = caller
 		if s.lookup(); !s.managed {
-			s.at, err = was, s.codeErr
+			if err = s.codeErr; how == dac.CallerReturn {
+				err = cmp.Or(err, s.stray())
+			}
+			s.at = was
 		}
 		active = f.Kind == dac.FrameInlinedCall && s.managed
 		s.left = f.Addr
