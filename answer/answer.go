@@ -208,6 +208,9 @@ func Absent(err error) string {
 	if errors.Is(err, target.ErrLeftOut) {
 		return "<left out>"
 	}
+	if errors.Is(err, ErrHidden) {
+		return "<hidden>"
+	}
 	switch target.ReportedKind(err) {
 	case target.ErrNotInDump:
 		return "<not in dump>"

@@ -228,6 +228,9 @@ func (r Reason) MarshalText() ([]byte, error) {
 	return []byte(r.Err.Error()), nil
 }
 
+// ErrHidden is the Reason of a value that is a part of a secret, such as a character, where secrets are masked.
+var ErrHidden = target.Unsupportedf("characters and bytes of secrets are not shown where secrets are masked")
+
 // ErrInitializerFailed is the Reason of a static field if its class constructor threw an exception. The runtime then
 // throws a TypeInitializationException at every use of the class. errors.Is matches it to ErrNotInitialised.
 var ErrInitializerFailed error = initializerFailed{}

@@ -88,6 +88,9 @@ func (r *Collections) Describe(ctx context.Context, a target.Addr, options Colle
 		}
 		return res, nil
 	}
+	if c.Hides(secrets.MaskOf(ctx)) {
+		return nil, answer.ErrHidden
+	}
 	l := newLister(r, c, options)
 	l.ctx, l.res = ctx, res
 	res.Items = answer.NewCollectionItems(&res.Gaps, l)
@@ -96,7 +99,7 @@ func (r *Collections) Describe(ctx context.Context, a target.Addr, options Colle
 
 // Summary returns the first elements of a collection, at most most. It is nil for arrays and for other objects: the
 // line of an array's value has its type and length. If a part is unreadable, Summary returns the rest and an error.
-func (r *Collections) Summary(o Object, most int) (*answer.CollectionSummary, error) {
+func (r *Collections) Summary(ctx context.Context, o Object, most int) (*answer.CollectionSummary, error) {
 	if o.Type == nil || o.Type.MT.IsArray() {
 		return nil, nil
 	}
@@ -118,7 +121,11 @@ func (r *Collections) Summary(o Object, most int) (*answer.CollectionSummary, er
 		s.Text = &text
 		return s, nil
 	}
+	if c.Hides(secrets.MaskOf(ctx)) {
+		return s, answer.ErrHidden
+	}
 	l := newLister(r, c, CollectionOptions{})
+	l.ctx = ctx
 	rows := l.rower()
 	var first error
 	for i, err := range c.Items() {

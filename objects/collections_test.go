@@ -344,7 +344,7 @@ func TestLines(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, strings.TrimSpace(managed+" "+name), o.Inline(10))
 
-		s, err := r.Summary(o, 2)
+		s, err := r.Summary(t.Context(), o, 2)
 		require.NoError(t, err)
 		if have.Name == "root.Collections.Weak" {
 			assert.Nil(t, s)

@@ -16,7 +16,8 @@ const LineChars = 256
 // A describer builds answers about objects. It is for one answer and one goroutine.
 type describer struct {
 	r    *Reader
-	note func(error) // records a missing part
+	note func(error)         // records a missing part
+	mask func(string) string // hides secrets; nil without masking
 
 	threads    []dac.Thread
 	hasThreads bool
@@ -80,6 +81,9 @@ func (d *describer) file(t *Type) answer.Text {
 func (d *describer) stored(v Value) answer.Stored {
 	if err := v.Err(); err != nil {
 		d.note(err)
+		return answer.Stored{Missing: answer.Reason{Err: err}}
+	}
+	if err := v.Hidden(d.mask); err != nil {
 		return answer.Stored{Missing: answer.Reason{Err: err}}
 	}
 	s := answer.Stored{Value: v.answer()}

@@ -68,14 +68,12 @@ func (r *Reader) DescribeArray(ctx context.Context, a target.Addr, options Array
 	if err != nil {
 		return nil, err
 	}
-	if mask := secrets.MaskOf(ctx); mask != nil && arr.Len > 0 && !o.Type.MT.ContainsPointers() {
-		hidden, err := secrets.HidesElements(r.mem, arr.data, arr.Len, int(o.Type.MT.ComponentSize), mask)
-		if hidden {
-			err = target.Unsupportedf("the elements of an array with a secret in its text are not shown where secrets are masked")
-		}
-		if err != nil {
-			return nil, err
-		}
+	hidden, err := arr.Hides(secrets.MaskOf(ctx))
+	if hidden {
+		err = answer.ErrHidden
+	}
+	if err != nil {
+		return nil, err
 	}
 	res := &answer.Array{
 		Address: a, MethodTable: o.Type.MT.Addr, Rank: arr.Rank, Lengths: arr.Lengths, LowerBounds: arr.LowerBounds,
@@ -120,7 +118,7 @@ func (a *Array) choose(o *ArrayOptions) (first, n uint32, err error) {
 func (a *Array) elements(ctx context.Context, g *answer.Gaps, first, n uint32, o *ArrayOptions) iter.Seq2[answer.Element, error] {
 	return answer.NewRows(g, func(yield func(answer.Element, error) bool) error {
 		var lacks []error
-		d := &describer{r: a.Type.r}
+		d := &describer{r: a.Type.r, mask: secrets.MaskOf(ctx)}
 		missing := 0
 		n, beyond := a.inSegment(first, n)
 		for i := first; i < first+n; i++ {

@@ -6,6 +6,7 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/base/secrets"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/target"
 )
@@ -29,7 +30,7 @@ func (r *Reader) Describe(ctx context.Context, a target.Addr, o DescribeOptions)
 	if err != nil {
 		return nil, err
 	}
-	d := &describer{r: r}
+	d := &describer{r: r, mask: secrets.MaskOf(ctx)}
 	return d.object(ctx, obj, o), ctx.Err()
 }
 
@@ -91,6 +92,9 @@ func (d *describer) object(ctx context.Context, o Object, options DescribeOption
 		d.array(a, o)
 	case o.IsBoxed():
 		v := o.Boxed()
+		if v.Hidden(d.mask) != nil {
+			v = unreadable(answer.ErrHidden)
+		}
 		a.Boxed = v.appendPlain(nil, LineChars, 0)
 	}
 	d.runtimeType(a, o)
@@ -101,6 +105,7 @@ func (d *describer) object(ctx context.Context, o Object, options DescribeOption
 		a.Fields = []answer.Field{}
 	default:
 		a.FieldList = d.fields(t, o.data(), objectHeader)
+		d.hideFirst(a)
 		if t.r.Runtime().Check(dac.FeatureFields) != nil && !t.MT.HasComponents() {
 			a.Words = d.words(ctx, o)
 		}
@@ -144,6 +149,18 @@ func (d *describer) words(ctx context.Context, o Object) []answer.Word {
 		out = append(out, w)
 	}
 	return out
+}
+
+// hideFirst hides the character in the fields of a string with a secret, or with text that can't be read.
+func (d *describer) hideFirst(a *answer.Object) {
+	if d.mask == nil || a.StringErr == nil && (a.String == nil || d.mask(*a.String) == *a.String) {
+		return
+	}
+	for i := range a.Fields {
+		if f := &a.Fields[i]; f.Value.Kind == answer.KindChar {
+			f.Stored = answer.Stored{Missing: answer.Reason{Err: answer.ErrHidden}}
+		}
+	}
 }
 
 func (d *describer) string(a *answer.Object, o Object) {

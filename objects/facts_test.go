@@ -123,7 +123,7 @@ func TestRequiredKinds(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, "built "+strings.Repeat("z", 100), *text.Text)
 		assert.Nil(t, text.Items)
-		summary, err := r.Summary(fact("Builder"), 3)
+		summary, err := r.Summary(t.Context(), fact("Builder"), 3)
 		require.NoError(t, err)
 		assert.False(t, summary.More)
 		assert.Equal(t, *text.Text, *summary.Text)
@@ -134,7 +134,7 @@ func TestRequiredKinds(t *testing.T) {
 		require.NoError(t, err)
 		_, err = r.Describe(t.Context(), key.Addr, objects.CollectionOptions{})
 		assert.ErrorIs(t, err, objects.ErrNotCollection)
-		summary, err = r.Summary(key, 3)
+		summary, err = r.Summary(t.Context(), key, 3)
 		assert.NoError(t, err)
 		assert.Nil(t, summary)
 	}

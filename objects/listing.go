@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/base/secrets"
 	"github.com/sosgo/sosgo/internal/base/workers"
 )
 
@@ -35,12 +36,14 @@ type rower struct {
 
 // rower returns a rower of rows that stay valid.
 func (l *lister) rower() *rower {
-	return &rower{lister: l, stored: l.r.b.Objects().Storer(), reset: func() {}}
+	d := &describer{r: l.r.b.Objects(), note: func(error) {}, mask: secrets.MaskOf(l.ctx)}
+	return &rower{lister: l, stored: d.stored, reset: func() {}}
 }
 
 // formattingRower returns a rower of rows that are valid until the next row.
 func (l *lister) formattingRower() *rower {
 	s := l.r.b.Objects().NewScratch()
+	s.d.mask = secrets.MaskOf(l.ctx)
 	return &rower{lister: l, stored: s.Stored, reset: s.Reset}
 }
 

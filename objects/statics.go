@@ -7,6 +7,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/internal/base/secrets"
 )
 
 // StaticsOptions selects static fields. The zero value selects all.
@@ -20,7 +21,7 @@ type StaticsOptions struct {
 func (r *Reader) Statics(ctx context.Context, o StaticsOptions) iter.Seq2[answer.StaticField, error] {
 	return func(yield func(answer.StaticField, error) bool) {
 		l := staticsLister{refs: o.References, pattern: strings.ToLower(o.Type), yield: yield}
-		l.describer = describer{r: r, note: func(err error) { l.emit(answer.StaticField{}, err) }}
+		l.describer = describer{r: r, mask: secrets.MaskOf(ctx), note: func(err error) { l.emit(answer.StaticField{}, err) }}
 		for mt, err := range r.Runtime().LoadedTypes() {
 			switch {
 			case ctx.Err() != nil:

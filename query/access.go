@@ -43,8 +43,9 @@ type access struct {
 	off    uint32        // offset of a field from the start of its type's fields
 	typ    *objects.Type // of a struct or enum
 	static *objects.Field
-	has    uint32  // of a Nullable: offset of hasValue
-	inner  *access // of a Nullable: the value, with off counted from the Nullable
+	has    uint32        // of a Nullable: offset of hasValue
+	inner  *access       // of a Nullable: the value, with off counted from the Nullable
+	within *objects.Type // the type, if the field may be a character of its text; only read where secrets are masked
 	err    error
 }
 
@@ -127,6 +128,9 @@ func fieldAccess(f *objects.Field) *access {
 	}
 	a := accessOf(f.ElementType, t, err)
 	a.off = f.Offset
+	if f.Declaring.IsString() && a.form == formChar || f.Declaring.MT.IsValueType() {
+		a.within = f.Declaring
+	}
 	return a
 }
 
@@ -218,6 +222,11 @@ func isHabit(field, name string) bool {
 // read reads a value at a.off from base, the start of its type's fields.
 func (f *frame) read(a *access, base target.Addr, w *target.Window) Value {
 	at := base + target.Addr(a.off)
+	if f.e.mask != nil && a.within != nil {
+		if err := f.checkUnit(a.within, base); err != nil {
+			return Failed(err)
+		}
+	}
 	switch a.form {
 	case formStruct:
 		return Value{kind: KindStruct, bits: uint64(at), typ: a.typ}

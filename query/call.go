@@ -351,7 +351,7 @@ func (f *frame) line(v Value) Value {
 	if err != nil {
 		return Failed(err)
 	}
-	return Text(f.e.masked(o.Inline(objects.LineChars)))
+	return Text(f.inline(o))
 }
 
 func callHex(f *frame, v []Value) Value {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/base/limits"
+	"github.com/sosgo/sosgo/internal/base/secrets"
 	"github.com/sosgo/sosgo/internal/encoding/utf16text"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"
@@ -98,6 +99,14 @@ func cutText(s string) string {
 	return utf16text.FromUnits(units[:cellChars]) + "..."
 }
 
+// inline returns the line of an object with its secrets masked.
+func (f *frame) inline(o objects.Object) string {
+	if o.IsBoxed() && o.Boxed().Hidden(f.e.mask) != nil {
+		return secrets.Mask
+	}
+	return f.e.masked(o.Inline(objects.LineChars))
+}
+
 func (f *frame) objectCell(v Value) answer.Cell {
 	t, err := f.typeOf(v)
 	if err != nil {
@@ -118,7 +127,7 @@ func (f *frame) objectCell(v Value) answer.Cell {
 			return inner
 		}
 	}
-	c.Text = f.e.masked(o.Inline(objects.LineChars))
+	c.Text = f.inline(o)
 	return c
 }
 

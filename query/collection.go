@@ -55,6 +55,10 @@ func (f *frame) items(v Value) iter.Seq2[pair, error] {
 			yield(pair{}, err)
 			return
 		}
+		if c.Hides(f.e.mask) {
+			yield(pair{}, errHidden)
+			return
+		}
 		n := 0
 		for item, err := range c.Items() {
 			if n++; n&1023 == 0 && f.e.ctx.Err() != nil {
@@ -155,7 +159,11 @@ func (f *frame) indexCollection(v Value, keys []Value) Value {
 // indexRow returns an element of a fixed-size buffer or an inline array. It reports false for other structs.
 func (f *frame) indexRow(v, key Value) (Value, bool) {
 	n := uint64(0)
-	for i, item := range (objects.Struct{Addr: v.Addr(), Type: v.typ}).Elements() {
+	row := objects.Struct{Addr: v.Addr(), Type: v.typ}
+	if err := f.checkParts(row); err != nil {
+		return Failed(err), true
+	}
+	for i, item := range row.Elements() {
 		if key.isInteger() && uint64(i) == key.bits {
 			return f.fromValue(item), true
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/base/lazy"
+	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/internal/base/secrets"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/process"
@@ -134,10 +135,7 @@ func (f *frame) checkElements(o objects.Object) error {
 		if err != nil {
 			return err
 		}
-		hidden := false
-		if a.Len > 0 && !o.Type.MT.ContainsPointers() {
-			hidden, err = secrets.HidesElements(f.e.env.runtime.Memory(), a.At(0).Location(), a.Len, int(o.Type.MT.ComponentSize), f.e.mask)
-		}
+		hidden, err := a.Hides(f.e.mask)
 		if err != nil {
 			return err
 		}
@@ -145,6 +143,30 @@ func (f *frame) checkElements(o objects.Object) error {
 		f.e.hidden.Store(o.Addr, hidden)
 	}
 	if known == true {
+		return errHidden
+	}
+	return nil
+}
+
+// checkParts returns errHidden for a struct with a secret in its text, or in that of a buffer in it.
+func (f *frame) checkParts(s objects.Struct) error {
+	if f.e.mask == nil {
+		return nil
+	}
+	hidden, err := s.Hides(f.e.mask)
+	if hidden {
+		return errHidden
+	}
+	return err
+}
+
+// checkUnit returns errHidden for a field of the type that is a character of a secret. base is where the type's fields begin.
+func (f *frame) checkUnit(t *objects.Type, base target.Addr) error {
+	if !t.IsString() {
+		return f.checkParts(objects.Struct{Addr: base, Type: t})
+	}
+	text, err := objects.Object{Addr: base - dac.ObjectHeaderBytes, Type: t}.Text(limits.ExpressionText)
+	if err != nil || f.e.mask(text) != text {
 		return errHidden
 	}
 	return nil

@@ -14,6 +14,7 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/base/limits"
+	"github.com/sosgo/sosgo/internal/base/secrets"
 	"github.com/sosgo/sosgo/internal/base/ticks"
 	"github.com/sosgo/sosgo/internal/encoding/utf16text"
 	"github.com/sosgo/sosgo/objects"
@@ -719,7 +720,11 @@ func enumName(v Value) (string, error) {
 }
 
 func (f *frame) structText(v Value) string {
-	return f.e.masked(objects.Struct{Addr: v.Addr(), Type: v.typ}.Inline(objects.LineChars))
+	s := objects.Struct{Addr: v.Addr(), Type: v.typ}
+	if f.checkParts(s) != nil {
+		return secrets.Mask
+	}
+	return f.e.masked(s.Inline(objects.LineChars))
 }
 
 // format returns a value as text, for + and text(x).

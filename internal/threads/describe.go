@@ -19,9 +19,10 @@ type DescribeOptions struct {
 	Arguments bool
 	Locals    bool
 	Registers bool
-	Pretty    bool           // lambdas, local functions and async methods by the names in the source; see metadata.PrettyMethod
-	Source    bool           // source files and lines
-	Symbols   *image.Symbols // names native code; if nil, native code has only its module
+	Pretty    bool                // lambdas, local functions and async methods by the names in the source; see metadata.PrettyMethod
+	Source    bool                // source files and lines
+	Mask      func(string) string // hides values with parts of secrets; nil without masking
+	Symbols   *image.Symbols      // names native code; if nil, native code has only its module
 }
 
 // A Describer describes frames. It caches facts that frames share. It is not safe for concurrent use.
@@ -196,6 +197,11 @@ func (d *Describer) variable(v *stackwalk.Variable) answer.Variable {
 	if err != nil {
 		d.gaps.Note(err)
 		out.State, out.Stored.Missing.Err = answer.VariableState(strings.Trim(answer.Absent(err), "<>")), err
+		return out
+	}
+	if err := value.Hidden(d.options.Mask); err != nil {
+		out.Word, out.WordErr = 0, err
+		out.Value, out.Stored.Missing.Err = answer.Absent(err), err
 		return out
 	}
 	out.Value, out.Stored = variableText(value), value.Stored()

@@ -13,6 +13,7 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/image"
+	"github.com/sosgo/sosgo/internal/base/secrets"
 	"github.com/sosgo/sosgo/internal/image/unwind"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/stackwalk"
@@ -58,7 +59,7 @@ func Stacks(ctx context.Context, w *stackwalk.Walker, list []*stackwalk.Thread, 
 	})
 	s.gaps = &out.Gaps
 	s.describer = NewDescriber(DescribeOptions{Arguments: o.Arguments, Locals: o.Locals, Registers: o.Registers,
-		Pretty: o.Pretty, Source: o.Source, Symbols: o.Symbols}, s.gaps)
+		Pretty: o.Pretty, Source: o.Source, Mask: secrets.MaskOf(ctx), Symbols: o.Symbols}, s.gaps)
 	if rt := w.Runtime(); rt != nil && (o.Arguments || o.Locals) {
 		out.Note(rt.Check(dac.FeatureVariables))
 	}

@@ -44,7 +44,7 @@ func Describe(ctx context.Context, p *process.Process, object target.Addr, o Des
 		case o.Show != "":
 			return show(ctx, c, out, o)
 		case !o.NoFields && !o.Plain:
-			summarize(c, r, out)
+			summarize(ctx, c, r, out)
 		}
 		return out, nil
 	})
@@ -52,7 +52,7 @@ func Describe(ctx context.Context, p *process.Process, object target.Addr, o Des
 
 // summarize adds the first elements of a collection, and the state of a task, to an object's description. It leaves
 // other and unreadable objects unchanged: the fields carry the reasons.
-func summarize(c *process.Call, r *objects.Reader, out *answer.Object) {
+func summarize(ctx context.Context, c *process.Call, r *objects.Reader, out *answer.Object) {
 	l, err := c.Collections()
 	if err != nil {
 		return
@@ -61,7 +61,7 @@ func summarize(c *process.Call, r *objects.Reader, out *answer.Object) {
 	if err != nil {
 		return
 	}
-	out.Collection, err = l.Summary(object, firstElements)
+	out.Collection, err = l.Summary(ctx, object, firstElements)
 	out.Note(err)
 	t, err := tasks.Of(c.Process)
 	if err != nil {

@@ -30,17 +30,19 @@ func Masked(ctx context.Context, text string) string {
 	return text
 }
 
+// MostElements is how many elements are looked at. More are hidden.
+const MostElements = 64 << 20
+
 // Elements of an array are read in pieces that share their ends.
 const (
 	pieceElements  = 64 << 10
 	sharedElements = 4 << 10
-	mostElements   = 64 << 20
 )
 
 // HidesElements reports whether mask changes the text that n elements of an array at a stand for: elements of one byte are
 // UTF-8, elements of two bytes UTF-16, and others no text. A text that is too long to be looked at is hidden.
 func HidesElements(mem target.Memory, a target.Addr, n uint32, size int, mask func(string) string) (bool, error) {
-	if size > 2 || n > mostElements {
+	if size > 2 || n > MostElements {
 		return size <= 2, nil
 	}
 	for from := uint32(0); from < n; from += pieceElements - sharedElements {

@@ -218,3 +218,56 @@ func TestSearchIsNoOracle(t *testing.T) {
 	}
 	assert.Positive(t, seen)
 }
+
+// TestCharactersOfSecrets shows a secret's characters and bytes one by one, as collections, buffers, boxes and locals hold them. With masking, each is
+// hidden.
+func TestCharactersOfSecrets(t *testing.T) {
+	const dump = "../../../../testdata/dumps/secrets/net10-held/net10-held.dmp.zst"
+	if _, err := os.Stat(dump); err != nil {
+		t.Skip("no canned dump")
+	}
+	_, out, errs := runSpelling(t, "-d", dump, "-c", "query from objects of Login | where this.Letters != null | select addr(this)")
+	login := regexp.MustCompile(`0x[0-9a-f]+`).FindString(out)
+	require.NotEmpty(t, login, errs)
+	const letters, bytes = `'Z'`, "90, 120, 57"
+	lines := map[string]string{ // to what it shows without masking
+		"clrstack -a": letters, "-sos clrstack -a": "0x0078005a00000000", "statics -type Program": letters, "dumpobj " + login: bytes, "eval @.Box": bytes, "eval @.Buf": bytes,
+		"eval @.Id._a": "1594628990", "dumpobj -show 'Letters[4], Buf.Pin[1], Password._firstChar' OBJECT": "q", "eval @.Password._firstChar": `"Z"`,
+		"eval @.Password._firstChar == 'Z'": "true", "eval @.Letters.Contains('q')": "true", "dumpheap -type Login -select 'Letters[4], Bytes[4], Buf.Raw[4], Box.Pin[4]'": "113",
+		"query from objects of Login | where this.Letters[4] == 'q' | select addr(this)": login, "query from objects of Login | where this.Id._a == 1594628990 | select addr(this)": login,
+	}
+	for _, f := range []string{"Letters", "Q", "Plain", "Seg", "Mem", "Map", "Buf.Pin", "Box.Pin"} {
+		lines["eval @."+f+"[4]"] = `"q"`
+	}
+	for _, f := range []string{"Bytes", "PlainBytes", "Words", "Buf.Raw"} {
+		lines["eval @."+f+"[4]"] = "113"
+	}
+	for _, f := range []string{"Letters", "Q", "Map", "Plain", "Box", "Password"} {
+		lines["dumpobj @."+f] = "Z"
+		if f != "Box" && f != "Password" && f != "Plain" {
+			lines["items @."+f] = `'q'`
+		}
+	}
+	lines["dumparray @.Plain"], lines["dumparray @.Words"], lines["items @.Bytes"] = `'q'`, "113", "113"
+	units := regexp.MustCompile(`'[Zxq9]'|"[Zq]"|\b90, 120|\b113\b|1594628990|0078005[aA]|"text":"'`)
+	for line, shown := range lines {
+		line = strings.NewReplacer("@", "obj("+login+")", "OBJECT", login).Replace(line)
+		line, sos := strings.CutPrefix(line, "-sos ")
+		for _, options := range [][]string{{}, {"-json"}} {
+			if sos {
+				options = append(options, "-sos")
+			}
+			args := append([]string{"-d", dump}, options...)
+			_, plain, errs := runSpelling(t, append(args, "-c", line)...)
+			if len(options) == 0 || sos && len(options) == 1 {
+				assert.Contains(t, plain, shown, "%s: %s", line, errs)
+			}
+			_, masked, errs := runSpelling(t, append(args, "-redact", "-c", line)...)
+			masked = strings.ReplaceAll(masked+errs, strings.TrimPrefix(line, "eval "), "")
+			assert.NotRegexp(t, units, masked, "%s %v", line, options)
+			if shown == login {
+				assert.NotContains(t, masked, login, line)
+			}
+		}
+	}
+}

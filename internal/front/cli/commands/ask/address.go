@@ -147,7 +147,7 @@ func explained(c *cli.Context, run func() (report.Answer, error)) (report.Answer
 	if errors.As(err, &foreign) {
 		return askOwner(c, foreign, run)
 	}
-	if target.Kind(err) == nil {
+	if target.Kind(err) == nil || errors.Is(err, answer.ErrHidden) {
 		return out, err
 	}
 	if c.Mask() != nil {
