@@ -162,11 +162,11 @@ func AppendQuote(b []byte, s string) []byte {
 			b = utf16text.AppendEscape(b, r)
 			continue
 		}
-		if r == utf8.RuneError || strconv.IsPrint(r) {
+		if (r == utf8.RuneError || strconv.IsPrint(r)) && !jsonenc.Hidden(r) {
 			b = utf8.AppendRune(b, r)
 			continue
 		}
-		q := strconv.QuoteRune(r)
+		q := strconv.QuoteRuneToASCII(r)
 		b = append(b, q[1:len(q)-1]...)
 	}
 	return append(b, '"')

@@ -60,7 +60,7 @@ func (m *nameMatcher) cutAny(prefixes ...string) bool {
 // typeHandle removes a name of the type th. After false, the rest of the text has no meaning.
 func (m *nameMatcher) typeHandle(th target.Addr, depth int) (bool, error) {
 	if depth > limits.TypeNameDepth {
-		return false, target.Corruptf("type %016x is nested too deeply", uint64(th))
+		return false, target.Limitf("type %016x is nested deeper, or its name is longer, than sosgo reads", uint64(th))
 	}
 	if th&2 != 0 {
 		return m.typeDesc(th)

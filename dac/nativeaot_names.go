@@ -187,7 +187,7 @@ func (r *nativeAOT) writeName(f *nameFormatter, th target.Addr, depth int) error
 	case err != nil:
 		return err
 	case depth > limits.TypeNameDepth || f.b.Len() > maxTypeName:
-		return target.Corruptf("type %016x is nested too deeply", uint64(th))
+		return target.Limitf("type %016x is nested deeper, or its name is longer, than sosgo reads", uint64(th))
 	case mt.Addr == r.known.Free:
 		f.b.WriteString("Free")
 		return nil
@@ -331,7 +331,7 @@ func (r *nativeAOT) typeAssembly(th target.Addr) (string, error) {
 		}
 		return "", target.Unsupportedf("the program does not record the assembly that defines %016x", uint64(mt.Addr))
 	}
-	return "", target.Corruptf("type %016x is nested too deeply", uint64(th))
+	return "", target.Limitf("type %016x is nested deeper, or its name is longer, than sosgo reads", uint64(th))
 }
 
 // codeName returns the name of the NativeAOT method with its code at an address, in the form of NativeAOT's

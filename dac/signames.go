@@ -61,7 +61,7 @@ func (s *sigNames) TypeHandle(th uint64) string {
 // types without namespace, nested types by their own name, generic arguments in angle brackets.
 func (r *Runtime) appendSigType(dst []byte, th target.Addr, depth int) ([]byte, error) {
 	if depth > limits.TypeNameDepth || len(dst) > maxTypeName {
-		return nil, target.Corruptf("type %016x is nested too deeply", uint64(th))
+		return nil, target.Limitf("type %016x is nested deeper, or its name is longer, than sosgo reads", uint64(th))
 	}
 	if th&2 != 0 {
 		return r.appendSigTypeDesc(dst, th&^2, depth)

@@ -1,6 +1,7 @@
 package dac
 
 import (
+	"encoding/binary"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -53,4 +54,25 @@ func TestDamagedPrimitive(t *testing.T) {
 		tried++
 	}
 	require.Positive(t, tried)
+}
+
+// TestEndlessElement checks that an array type whose elements are of the type itself has no name, and that this is a limit: arrays of arrays may be
+// nested as deep in a sound process.
+func TestEndlessElement(t *testing.T) {
+	sound, _ := overlaid(t, "net10-zoo")
+	for mt, err := range sound.LoadedTypes() {
+		if err != nil || !mt.IsArray() {
+			continue
+		}
+		rt, mem := overlaid(t, "net10-zoo")
+		own := binary.LittleEndian.AppendUint64(nil, uint64(mt.Addr))
+		mem.Set(testcase.Damage{At: mt.Addr + target.Addr(rt.off.MethodTable.PerInstInfo), Bytes: own})
+		for _, style := range []NameStyle{NameNative, NameManaged} {
+			_, err = rt.TypeName(mt.Addr, style)
+			require.ErrorIs(t, err, target.ErrLimit)
+			require.NotErrorIs(t, err, target.ErrCorrupt)
+		}
+		return
+	}
+	require.Fail(t, "no array type")
 }

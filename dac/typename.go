@@ -91,7 +91,7 @@ func (f *nameFormatter) typeHandle(th target.Addr, depth int) error {
 
 func (r clr) writeName(f *nameFormatter, th target.Addr, depth int) error {
 	if depth > limits.TypeNameDepth || f.b.Len() > maxTypeName {
-		return target.Corruptf("type %016x is nested too deeply", uint64(th))
+		return target.Limitf("type %016x is nested deeper, or its name is longer, than sosgo reads", uint64(th))
 	}
 	if th&2 != 0 {
 		return f.typeDesc(th&^2, depth)
@@ -534,7 +534,7 @@ func (r clr) typeAssembly(th target.Addr) (string, error) {
 		}
 		return r.moduleName(home)
 	}
-	return "", target.Corruptf("type %016x is nested too deeply", uint64(th))
+	return "", target.Limitf("type %016x is nested deeper, or its name is longer, than sosgo reads", uint64(th))
 }
 
 func (r *Runtime) moduleName(a target.Addr) (string, error) {

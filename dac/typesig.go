@@ -25,7 +25,7 @@ func (r *Runtime) ResolveType(sig *metadata.TypeSig, c SigContext) (target.Addr,
 
 func (r *Runtime) resolveType(sig *metadata.TypeSig, c SigContext, depth int) (target.Addr, error) {
 	if depth > limits.SignatureDepth {
-		return 0, target.Corruptf("type signature is nested too deeply")
+		return 0, target.Limitf("a type signature is nested deeper, or its text is longer, than sosgo reads")
 	}
 	if sig = sig.Unmodified(); sig == nil {
 		return 0, target.Unsupportedf("no type signature")
@@ -296,7 +296,7 @@ func (r *Runtime) sigName(b *strings.Builder, sig *metadata.TypeSig, c SigContex
 		return target.Unsupportedf("no type signature")
 	}
 	if depth > limits.SignatureDepth || b.Len() > maxTypeName {
-		return target.Corruptf("type signature is nested too deeply")
+		return target.Limitf("a type signature is nested deeper, or its text is longer, than sosgo reads")
 	}
 	sig = sig.Unmodified()
 	if th, err := r.resolveType(sig, c, depth); err == nil && th != 0 {

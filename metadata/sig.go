@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/sosgo/sosgo/internal/base/limits"
+	"github.com/sosgo/sosgo/target"
 )
 
 // An ElementType starts a type in a signature (ECMA-335 II.23.1.16).
@@ -444,8 +445,8 @@ func (r *sigReader) elem(depth int) *TypeSig {
 // typ reads a type. After a failure the type is incomplete; finish drops it.
 func (r *sigReader) typ(depth int) TypeSig {
 	t := TypeSig{Kind: ElementType(r.byte())}
-	if depth > limits.SignatureDepth {
-		r.fail("nested more than %d deep", limits.SignatureDepth)
+	if depth > limits.SignatureDepth && r.err == nil {
+		r.err = target.Limitf("signature: nested more than %d deep", limits.SignatureDepth)
 	}
 	if r.err != nil {
 		return TypeSig{}

@@ -148,7 +148,7 @@ func (f *Field) extent(depth int) (size, align uint64, err error) {
 		return n, n, nil
 	}
 	if depth > limits.SignatureDepth {
-		return 0, 0, target.Corruptf("type %016x is nested too deeply", uint64(f.Declaring.MT.Addr))
+		return 0, 0, target.Limitf("type %016x is nested deeper than sosgo reads", uint64(f.Declaring.MT.Addr))
 	}
 	t, err := Value{r: f.Declaring.r, elem: f.ElementType, field: f}.Type()
 	if err != nil {

@@ -26,7 +26,7 @@ func (t *Type) Leaves() ([]Leaf, error) { return t.leaves(nil, 0, 0) }
 
 func (t *Type) leaves(out []Leaf, offset uint64, depth int) ([]Leaf, error) {
 	if depth > limits.SignatureDepth {
-		return out, target.Corruptf("type %016x is nested too deeply", uint64(t.MT.Addr))
+		return out, target.Limitf("type %016x is nested deeper than sosgo reads", uint64(t.MT.Addr))
 	}
 	fields, err := t.allFields()
 	if err != nil {

@@ -165,7 +165,7 @@ func (m *Metadata) walk(at uint32, owner Handle, outer namespace, depth int) err
 // definition returns the name of the type defined by a record, and its assembly.
 func (m *Metadata) definition(at uint32, depth int) (name, assembly string, err error) {
 	if depth > limits.TypeNameDepth {
-		return "", "", target.Corruptf("native format: the type at %#x is nested too deeply", at)
+		return "", "", target.Limitf("native format: the type at %#x is nested deeper than sosgo reads", at)
 	}
 	d := m.record(at)
 	d.unsigned() // flags
@@ -230,7 +230,7 @@ func (m *Metadata) TypeName(h Handle) (name, assembly string, err error) {
 // reference returns the name of a type or namespace that the metadata refers to.
 func (m *Metadata) reference(h Handle, depth int) (string, error) {
 	if depth > limits.TypeNameDepth {
-		return "", target.Corruptf("native format: the type at %#x is nested too deeply", h.Offset)
+		return "", target.Limitf("native format: the type at %#x is nested deeper than sosgo reads", h.Offset)
 	}
 	d := m.record(h.Offset)
 	parent, at := m.handle(d), d.unsigned()
@@ -408,7 +408,7 @@ func (f *typeFormatter) write(h Handle, full bool, depth int) {
 		return
 	}
 	if depth > limits.TypeNameDepth || f.b.Len() > limits.IdentifierBytes {
-		f.err = target.Corruptf("native format: a signature that is nested too deeply")
+		f.err = target.Limitf("native format: a signature is nested deeper, or its text is longer, than sosgo reads")
 		return
 	}
 	switch h.Type {

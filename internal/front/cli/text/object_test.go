@@ -2,10 +2,17 @@ package text
 
 import (
 	"bytes"
+	"io/fs"
 	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
 	"testing"
+	"unicode"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/front/report"
@@ -102,4 +109,28 @@ func TestStringLine(t *testing.T) {
 	huge := uint32(0x300000)
 	assert.Contains(t, lines(true, &answer.Object{String: &long, Length: &huge}), "too large to print")
 	assert.Empty(t, lines(false, &answer.Object{}))
+}
+
+// TestQuoteIsSafe checks that a quoted name needs no further escapes, and that renderers quote with answer.Quote: strconv.Quote and %q leave
+// fillers and variation selectors as they are.
+func TestQuoteIsSafe(t *testing.T) {
+	for r := range rune(unicode.MaxRune + 1) {
+		if q := answer.Quote("a" + string(r) + "b"); report.Escape(q) != q {
+			t.Fatalf("%U is shown: %q", r, q)
+		}
+	}
+	q := answer.Quote("\xff\xed\xa0\x80")
+	assert.Equal(t, q, report.Escape(q))
+	other := regexp.MustCompile(`strconv\.(?:Append)?Quote\w*\(|"[^"\n]*%q`)
+	files := 0
+	require.NoError(t, filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		files++
+		b, err := os.ReadFile(path)
+		assert.NotRegexp(t, other, string(b), path)
+		return err
+	}))
+	assert.Greater(t, files, 50)
 }

@@ -59,7 +59,7 @@ func Thread(t *answer.Thread) string {
 		s = fmt.Sprintf("managed %d", t.ManagedID)
 	}
 	if t.Name != "" {
-		s += fmt.Sprintf(" %q", t.Name)
+		s += " " + answer.Quote(t.Name)
 	}
 	return "thread " + s
 }

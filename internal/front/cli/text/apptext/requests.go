@@ -42,7 +42,7 @@ func thread(t *answer.Worker) string {
 	}
 	fmt.Fprintf(&s, " (managed %d, OS %x)", t.ManagedID, t.OSID)
 	if t.Name != "" {
-		fmt.Fprintf(&s, " %q", t.Name)
+		s.WriteString(" " + answer.Quote(t.Name))
 	}
 	if t.Does != "" {
 		s.WriteString(": " + t.Does)

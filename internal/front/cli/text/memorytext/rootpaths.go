@@ -74,7 +74,7 @@ func threadIDs(t *answer.GCRootThread) string {
 		parts = append(parts, fmt.Sprintf("managed %d", t.ManagedID))
 	}
 	if t.Name.Err == nil && t.Name.S != "" {
-		parts = append(parts, fmt.Sprintf("%q", t.Name.S))
+		parts = append(parts, answer.Quote(t.Name.S))
 	}
 	if len(parts) == 0 {
 		return ""

@@ -3,7 +3,6 @@ package objecttext
 import (
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 	"unicode"
 
@@ -114,11 +113,11 @@ func note(o *answer.HeapObject) string {
 	}
 }
 
-// quoted is strconv.Quote, faster for what needs no escapes: there are millions of strings.
+// quoted is answer.Quote, faster for what needs no escapes: there are millions of strings.
 func quoted(s string) string {
 	for i := range len(s) {
 		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
-			return strconv.Quote(s)
+			return answer.Quote(s)
 		}
 	}
 	return `"` + s + `"`

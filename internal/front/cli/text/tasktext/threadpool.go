@@ -317,7 +317,7 @@ func threadName(t *answer.Thread) string {
 		words = fmt.Sprintf("managed id %d (no OS thread)", t.ManagedID)
 	}
 	if t.Name != "" {
-		words += " " + strconv.Quote(report.Escape(t.Name))
+		words += " " + answer.Quote(t.Name)
 	}
 	return words
 }

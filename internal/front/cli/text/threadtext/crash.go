@@ -3,7 +3,6 @@ package threadtext
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
@@ -234,7 +233,7 @@ func carried(p *report.Page, c *answer.CarriedException) {
 func threadName(t *answer.Thread) string {
 	text := fmt.Sprintf("%s 0x%x", index(t), t.OSID)
 	if t.Name != "" {
-		text += " " + strconv.Quote(t.Name)
+		text += " " + answer.Quote(t.Name)
 	}
 	return text
 }

@@ -98,7 +98,7 @@ func notes(p *report.Page, t *answer.ManagedThread) string {
 		if s := b.String(); s != "" && !strings.HasSuffix(s, " ") {
 			b.WriteByte(' ')
 		}
-		b.WriteString(strconv.Quote(t.Name))
+		b.WriteString(answer.Quote(t.Name))
 	}
 	return b.String()
 }

@@ -73,7 +73,7 @@ func remark(p *report.Page, t *answer.OSThread) {
 		}
 	}
 	if t.Name != "" {
-		p.Print(" " + report.Escape(strconv.Quote(t.Name)))
+		p.Print(" " + answer.Quote(t.Name))
 	}
 	if t.Crashed != "" {
 		p.Print(" crashed: " + report.Escape(t.Crashed))

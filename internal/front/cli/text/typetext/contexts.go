@@ -28,7 +28,7 @@ func loadContext(p *report.Page, c *answer.AssemblyContext) {
 	case c.Default:
 		name = "the default context"
 	case c.Name.Err == nil:
-		name = fmt.Sprintf("%q", c.Name.S)
+		name = answer.Quote(c.Name.S)
 	}
 	parts := []string{report.Escape(name)}
 	if c.Address != 0 {
