@@ -271,3 +271,13 @@ func TestCharactersOfSecrets(t *testing.T) {
 		}
 	}
 }
+
+// TestEditorsAreNotMasked checks that no editor is served with masking: its variables and memory would show secrets.
+func TestEditorsAreNotMasked(t *testing.T) {
+	for _, args := range [][]string{{"-redact", "dap", secretsDump}, {"-redact", "dap", "-listen", "127.0.0.1:0", secretsDump}} {
+		code, out, errs := runSpelling(t, args...)
+		assert.Equal(t, cli.ExitUsage, code, errs)
+		assert.Empty(t, out)
+		assert.Contains(t, errs, "no variables are served")
+	}
+}

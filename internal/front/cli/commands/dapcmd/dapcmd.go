@@ -41,6 +41,9 @@ func dapCommand() cli.Command {
 }
 
 func serve(c *cli.Context, o *options) (report.Answer, error) {
+	if c.Mask() != nil {
+		return report.Answer{}, c.Usagef("with --redact no variables are served: editors show texts and memory as they are")
+	}
 	h := &host{c: c}
 	if o.Listen != "" {
 		return report.Answer{}, h.listen(o.Listen)
