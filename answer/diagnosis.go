@@ -35,6 +35,7 @@ type Diagnosis struct {
 	Modules  int                `json:"modules" doc:"images that were mapped"`
 	Stored   uint64             `json:"stored" doc:"bytes of the process's memory in the dump"`
 	LeftOut  uint64             `json:"leftOut,omitempty" doc:"further bytes that sosgo shrink left out"`
+	InFiles  uint64             `json:"inFiles,omitempty" doc:"further bytes that sosgo shrink left to module files"`
 	Runtimes []RuntimeDiagnosis `json:"runtimes" doc:"the .NET runtimes in the process"`
 	NoMemory string             `json:"noMemory,omitempty" doc:"of a crash report: why no runtime is looked for"`
 	Parts    []PartDiagnosis    `json:"parts,omitempty" doc:"what is there of the process"`

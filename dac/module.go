@@ -495,7 +495,7 @@ func (m *Module) readMetadata() (*metadata.Metadata, error) {
 	}
 	if err == nil && len(blob.Gaps) == 0 {
 		m.where = MetadataSource{Addr: metadataAddr(img, blob), Size: uint64(len(blob.Data))}
-		return metadata.Parse(blob.Data, metadata.Owner(m))
+		return metadata.Parse(blob.Data, metadata.Owner(m), metadata.Sparse(m.r.observed(m.where.Addr, nil)))
 	}
 	// The dump's copy is incomplete. A file that is proved to be the same completes it.
 	if file, ferr := m.openFile(img); ferr == nil {
@@ -513,7 +513,26 @@ func (m *Module) readMetadata() (*metadata.Metadata, error) {
 		return nil, err
 	}
 	m.where = MetadataSource{Addr: metadataAddr(img, blob), Size: uint64(len(blob.Data))}
-	return metadata.Parse(blob.Data, metadata.Sparse(outsideGaps(blob.Gaps)), metadata.Owner(m))
+	return metadata.Parse(blob.Data, metadata.Sparse(m.r.observed(m.where.Addr, outsideGaps(blob.Gaps))), metadata.Owner(m))
+}
+
+// A MetadataObserver is memory that observes which bytes of metadata are used: the metadata is read at once, and its rows
+// later. ObserveMetadata returns a function for the metadata at an address, which is called with offsets in it.
+type MetadataObserver interface {
+	ObserveMetadata(at target.Addr) func(off, n int)
+}
+
+// observed returns available, which may be nil, for the metadata at a. It reports uses to an observer, if there is one.
+func (r *Runtime) observed(a target.Addr, available func(off, n int) bool) func(off, n int) bool {
+	o, ok := r.mem.(MetadataObserver)
+	if !ok || a == 0 {
+		return available
+	}
+	use := o.ObserveMetadata(a)
+	return func(off, n int) bool {
+		use(off, n)
+		return available == nil || available(off, n)
+	}
 }
 
 // outsideGaps returns a function that reports whether a part of a blob is outside all gaps.

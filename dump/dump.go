@@ -148,6 +148,28 @@ func (f *File) LeftOutBytes() uint64 {
 	return s.LeftOutBytes()
 }
 
+// InFileBytes returns the number of bytes that sosgo shrink left out because module files have them. Reads of
+// them fail with target.ErrInModuleFile.
+func (f *File) InFileBytes() uint64 {
+	s, ok := f.Target.(interface{ InFileBytes() uint64 })
+	if !ok {
+		return 0
+	}
+	return s.InFileBytes()
+}
+
+// PageSum returns the checksum of the page at a, if sosgo shrink left it out because the module's file has it.
+// Only a page with the same sum is the process's.
+func (f *File) PageSum(a target.Addr) (sum uint64, ok bool) {
+	s, ok := f.Target.(interface {
+		PageSum(a target.Addr) (uint64, bool)
+	})
+	if !ok {
+		return 0, false
+	}
+	return s.PageSum(a)
+}
+
 // Truncated returns an error that wraps target.ErrCorrupt if the file is shorter than the dump's
 // headers state, and otherwise nil. Reads of the missing memory fail with target.ErrNotInDump.
 func (f *File) Truncated() error {

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/sosgo/sosgo/internal/base/leftout"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -89,11 +90,85 @@ func (o *Overlay) Add(m *target.Module, img *Image) error {
 	if err != nil {
 		return fmt.Errorf("overlay: %s: %w", img.path, err)
 	}
+	parts = o.unchanged(parts)
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	all := mergeParts(append(slices.Clone(*o.parts.Load()), parts...))
 	o.parts.Store(&all)
 	return nil
+}
+
+// pageSums is the memory of a shrunk dump, which records sums of pages that it leaves to module files.
+type pageSums interface {
+	LeftOut() bool
+	PageSum(a target.Addr) (sum uint64, ok bool)
+}
+
+// unchanged returns the parts without pages that the process had changed, as far as the dump records sums of them.
+func (o *Overlay) unchanged(parts []part) []part {
+	sums, ok := o.dump.(pageSums)
+	if !ok || !sums.LeftOut() {
+		return parts
+	}
+	var out []part
+	var own [pageSize]byte
+	for _, p := range parts {
+		rest := p
+		for a := p.start &^ (pageSize - 1); a < p.end; a += pageSize {
+			sum, ok := sums.PageSum(a)
+			if !ok || a >= p.start && p.end-a >= pageSize && p.read(own[:], a) == nil && leftout.Sum(own[:]) == sum {
+				continue
+			}
+			out = appendFrom(out, rest, min(max(a, p.start), p.end))
+			rest = p.from(min(a+pageSize, p.end))
+		}
+		out = appendFrom(out, rest, p.end)
+	}
+	return out
+}
+
+// from returns the part from a on.
+func (p part) from(a target.Addr) part {
+	p.off += uint64(a - p.start)
+	p.start = a
+	return p
+}
+
+// appendFrom appends p up to end, unless it is empty.
+func appendFrom(out []part, p part, end target.Addr) []part {
+	if p.end = end; p.start < p.end {
+		out = append(out, p)
+	}
+	return out
+}
+
+// InFile returns the ranges of m, loaded in mem, that its file has as well: those that an Overlay takes from it. The
+// image's headers in mem show them. The process may have changed pages of them nonetheless.
+func InFile(mem target.Memory, m *target.Module) ([]target.Range, error) {
+	im, err := OpenMemory(mem, m)
+	if err != nil {
+		return nil, err
+	}
+	if !im.LayoutKnown() || !im.HasHeaders() {
+		return nil, target.Unsupportedf("%s: nothing shows how the image was loaded", m.Path)
+	}
+	end := uint64(0) // of the file
+	for _, e := range im.extents {
+		end = max(end, e.off+e.n)
+	}
+	if im.layout == Flat {
+		return []target.Range{target.RangeAt(m.Base, end)}, nil
+	}
+	file := &overlayFile{im: im, base: m.Base}
+	parts, err := file.parts(mem, m)
+	if err != nil {
+		return nil, err
+	}
+	var out []target.Range
+	for _, p := range mergeParts(parts) {
+		out = append(out, target.Range{Start: p.start, End: p.end})
+	}
+	return out, nil
 }
 
 // sameIdentity compares the identity of a module in the dump with its file's.

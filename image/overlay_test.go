@@ -9,6 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo/image"
+	"github.com/sosgo/sosgo/internal/base/leftout"
+	"github.com/sosgo/sosgo/internal/base/memmap"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -129,6 +131,79 @@ func TestOverlayELF(t *testing.T) {
 	var me *target.MemoryError
 	require.ErrorAs(t, err, &me)
 	assert.Equal(t, target.Addr(testBase+0x2000), me.Addr)
+}
+
+// shrunk is the memory of a shrunk dump, with the sums of pages that it left to module files.
+type shrunk struct {
+	*memmap.Map
+
+	sums map[target.Addr]uint64
+}
+
+func (shrunk) LeftOut() bool { return true }
+
+func (s shrunk) PageSum(a target.Addr) (sum uint64, ok bool) {
+	sum, ok = s.sums[a]
+	return sum, ok
+}
+
+// TestOverlayChanged checks that a file does not supply a page that the process had changed.
+func TestOverlayChanged(t *testing.T) {
+	file := slices.Concat(buildPE(), make(blob, 1<<14)) // larger than its sections
+	sum := leftout.Sum(file[0x1000:0x2000])
+	for _, c := range []struct {
+		sum uint64
+		has bool
+	}{{sum, true}, {sum + 1, false}, {0, false}} {
+		o := image.NewOverlay(shrunk{memory(file, testBase, 1, 2), map[target.Addr]uint64{testBase + 0x1000: c.sum}})
+		flat, err := image.NewBytes(file, image.Flat)
+		require.NoError(t, err)
+		require.NoError(t, o.Add(&target.Module{Base: testBase, Size: peFileSize}, flat))
+		for a := target.Addr(testBase + 0xff0); a < testBase+0x3010; a += 8 {
+			_, err := target.Uint64(o, a)
+			if in := a >= testBase+0x1000 && a < testBase+0x2000; in && !c.has {
+				require.ErrorIs(t, err, target.ErrNotInDump, "%v", a)
+			} else {
+				require.NoError(t, err, "%v", a)
+			}
+		}
+	}
+}
+
+// TestInFile checks that the headers in memory give the ranges that an overlay takes from the file.
+func TestInFile(t *testing.T) {
+	file := buildELF(true, 0)
+	ranges, err := image.InFile(memory(file[:0x2000], testBase), &target.Module{Base: testBase, Listed: true})
+	require.NoError(t, err)
+	assert.Equal(t, []target.Range{{Start: testBase, End: testBase + 0x1000}}, ranges, "what is not writable")
+
+	m := &target.Module{Base: testBase, Size: peImageSize, TimeDateStamp: peStamp, SizeOfImage: peImageSize, Listed: true}
+	mem := memory(relocated(), testBase)
+	ranges, err = image.InFile(mem, m)
+	require.NoError(t, err)
+	o := image.NewOverlay(memory(relocated(), testBase, 0, 1, 2, 3, 4))
+	require.NoError(t, o.Add(m, peFile(t)))
+	require.NotEmpty(t, ranges)
+	written := []target.Range{target.RangeAt(testBase+0x98+24, 8), target.RangeAt(testBase+peTextRVA+0x970, 8)} // the file's headers show them
+	for _, r := range ranges {
+		for a := r.Start; a < r.End; a++ {
+			want, err := target.Uint8(mem, a)
+			require.NoError(t, err)
+			got, err := target.Uint8(o, a)
+			if !written[0].Contains(a) && !written[1].Contains(a) {
+				require.NoError(t, err)
+				require.Equal(t, want, got, "%v", a)
+			}
+		}
+	}
+
+	ranges, err = image.InFile(memory(buildPE(), testBase), &target.Module{Base: testBase, Size: peFileSize})
+	require.NoError(t, err)
+	assert.Len(t, ranges, 1)
+	assert.LessOrEqual(t, ranges[0].Size(), uint64(peFileSize))
+
+	_, err = image.InFile(memory(buildPE(), testBase, 0), m)
+	require.Error(t, err, "nothing shows the sections")
 }
 
 // TestOverlayRefuses: a file of another module adds nothing.

@@ -175,6 +175,13 @@ func OpenTarget(t target.Target, o Options) (*Dump, error) {
 // reads.
 func (d *Dump) Over(t target.Target) (*Dump, error) { return OpenTarget(t, d.options) }
 
+// OverAlone is Over without any module file. The readers use the result of wrap instead of the process's memory.
+func (d *Dump) OverAlone(t target.Target, wrap func(target.Memory) target.Memory) (*Dump, error) {
+	o := d.options
+	o.Offline, o.Modules, o.WrapMemory = true, nil, wrap
+	return OpenTarget(t, o)
+}
+
 // Like opens another dump with d's options, except that nothing is cached. If local files are allowed, it also searches
 // the given folders for module files, if they exist on this machine.
 func (d *Dump) Like(path string, folders ...string) (*Dump, error) {

@@ -16,6 +16,9 @@ var (
 	// ErrLeftOut is the ErrNotInDump of memory that sosgo shrink left out; the original dump has
 	// it.
 	ErrLeftOut error = &wrapped{errors.New("left out when the dump was shrunk"), ErrNotInDump}
+	// ErrInModuleFile is the ErrNotInDump of memory that sosgo shrink left out because the file of
+	// the module that is loaded there has it.
+	ErrInModuleFile error = &wrapped{errors.New("in the module's file, and therefore left out when the dump was shrunk"), ErrNotInDump}
 )
 
 // What is wrong with a question, and not with the dump, is one of these errors.

@@ -45,7 +45,8 @@ func Of(p *process.Process, o Options) *answer.Diagnosis {
 		g.Stored += r.Stored
 	}
 	g.LeftOut = s.file.LeftOutBytes()
-	g.Stored -= min(g.LeftOut, g.Stored)
+	g.InFiles = s.file.InFileBytes()
+	g.Stored -= min(g.LeftOut+g.InFiles, g.Stored)
 	for _, inst := range d.Runtimes() {
 		g.Diagnosis.Runtimes = append(g.Diagnosis.Runtimes, s.runtime(inst))
 	}

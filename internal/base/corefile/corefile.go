@@ -208,6 +208,13 @@ func (f *File) LeftOut() bool { return f.core.LeftOut() }
 // a core.
 func (f *File) LeftOutBytes() uint64 { return f.core.LeftOutBytes() }
 
+// InFileBytes returns the number of bytes that sosgo shrink left out because module files have them.
+func (f *File) InFileBytes() uint64 { return f.core.InFileBytes() }
+
+// PageSum returns the sum of the page at a, if sosgo shrink left it out because the module's file
+// has it.
+func (f *File) PageSum(a target.Addr) (sum uint64, ok bool) { return f.core.PageSum(a) }
+
 // ReadMemory implements target.Memory.
 func (f *File) ReadMemory(p []byte, a target.Addr) (int, error) {
 	n, err := f.core.ReadMemory(p, a)

@@ -1,10 +1,12 @@
 // Package leftout defines the note of dumps that sosgo shrink writes. It holds the mark, a 64-bit
-// value, and the runs of pages that the file does not store. Each word of memory that was left out
+// value, and the runs of pages that the file does not store, with sums of those that a module's file
+// has. Each word of memory that was left out
 // has this value, and no other word of the dump has it.
 package leftout
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/binary"
 
 	"github.com/sosgo/sosgo/target"
@@ -28,16 +30,34 @@ type Mark uint64
 const Page = 4096
 
 // Sizes in bytes of the two forms of a note: without runs, and before the runs of one with runs.
-const plainSize, headSize, runSize = 24, 32, 16
+const plainSize, headSize, runSize, sumSize = 24, 32, 16, 8
 
 // magic begins a note; its form follows it.
 const magic, plain, withRuns = "sosgo shrink", 1, 2
 
-// A Run is whole pages of memory that the file does not store. They were left out, or they are zeros.
+// A Kind states where the content of a run is. It is stored in the lowest bits of the run's address.
+type Kind uint8
+
+const (
+	Nowhere Kind = iota // it was left out
+	Zeros               // all bytes are zero
+	InFile              // in the file of the module that is loaded there
+	kinds
+)
+
+// A Run is whole pages of memory that the file does not store.
 type Run struct {
 	Addr target.Addr
 	Size uint64 // bytes
-	Zero bool
+	Kind Kind
+	Sums []uint64 // of an InFile run, the Sum of each page
+}
+
+// Sum returns a checksum of a page. A page of a module's file stands for a page of the process if it
+// has the same sum.
+func Sum(page []byte) uint64 {
+	sum := sha256.Sum256(page)
+	return binary.LittleEndian.Uint64(sum[:])
 }
 
 // A Note is what a shrunk dump records about itself.
@@ -60,12 +80,13 @@ func (n *Note) Bytes() []byte {
 	}
 	b = binary.LittleEndian.AppendUint64(b, uint64(len(n.Runs)))
 	for _, r := range n.Runs {
-		a := uint64(r.Addr)
-		if r.Zero {
-			a |= 1
-		}
-		b = binary.LittleEndian.AppendUint64(b, a)
+		b = binary.LittleEndian.AppendUint64(b, uint64(r.Addr)|uint64(r.Kind))
 		b = binary.LittleEndian.AppendUint64(b, r.Size)
+	}
+	for _, r := range n.Runs {
+		for _, sum := range r.Sums {
+			b = binary.LittleEndian.AppendUint64(b, sum)
+		}
 	}
 	return append(b, n.Segments...)
 }
@@ -99,17 +120,40 @@ func Decode(b []byte) (*Note, error) {
 	var end target.Addr
 	for range count {
 		a, size := binary.LittleEndian.Uint64(rest), binary.LittleEndian.Uint64(rest[8:])
-		r := Run{Addr: target.Addr(a &^ 1), Size: size, Zero: a&1 != 0}
-		if (a&^1|size)%Page != 0 || size == 0 || r.Addr < end || r.Addr+target.Addr(size) <= r.Addr {
+		const low = Page - 1
+		r := Run{Addr: target.Addr(a &^ low), Size: size, Kind: Kind(a & low & 0xff)}
+		if a&low >= uint64(kinds) || size%Page != 0 || size == 0 || r.Addr < end || r.Addr+target.Addr(size) <= r.Addr {
 			return nil, target.Corruptf("the note of sosgo shrink has an impossible run of %#x bytes at %#x", size, a)
 		}
 		n.Runs, rest, end = append(n.Runs, r), rest[runSize:], r.Addr+target.Addr(size)
 	}
-	n.Segments = rest
-	if len(n.Runs) == 0 && len(rest) == 0 {
+	var err error
+	if n.Segments, err = n.readSums(rest); err != nil {
+		return nil, err
+	}
+	if len(n.Runs) == 0 && len(n.Segments) == 0 {
 		return nil, target.Corruptf("the note of sosgo shrink has no runs")
 	}
 	return n, nil
+}
+
+// readSums reads the sums at the start of b, and returns what follows them.
+func (n *Note) readSums(b []byte) (rest []byte, err error) {
+	for i := range n.Runs {
+		r := &n.Runs[i]
+		if r.Kind != InFile {
+			continue
+		}
+		pages := r.Size / Page
+		if pages > uint64(len(b)/sumSize) {
+			return nil, target.Corruptf("the note of sosgo shrink has no sums for %#x bytes at %#x", r.Size, uint64(r.Addr))
+		}
+		r.Sums = make([]uint64, pages)
+		for i := range r.Sums {
+			r.Sums[i], b = binary.LittleEndian.Uint64(b), b[sumSize:]
+		}
+	}
+	return b, nil
 }
 
 // tag is the upper 16 bits of each mark, so that a mark is neither an address nor a small number.

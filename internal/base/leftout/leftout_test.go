@@ -57,7 +57,8 @@ func TestDecode(t *testing.T) {
 func TestRuns(t *testing.T) {
 	const page = leftout.Page
 	mark := leftout.NewMark(7 << 32)
-	runs := []leftout.Run{{Addr: page, Size: page}, {Addr: 2 * page, Size: 3 * page, Zero: true}, {Addr: 8 * page, Size: page}}
+	runs := []leftout.Run{{Addr: page, Size: page}, {Addr: 2 * page, Size: 3 * page, Kind: leftout.Zeros},
+		{Addr: 8 * page, Size: page}, {Addr: 9 * page, Size: 2 * page, Kind: leftout.InFile, Sums: []uint64{7, 8}}}
 	good := (&leftout.Note{Mark: mark, Runs: runs, Segments: []byte("headers")}).Bytes()
 	n, err := leftout.Decode(good)
 	require.NoError(t, err)
@@ -71,6 +72,9 @@ func TestRuns(t *testing.T) {
 		"no size":     {{Addr: page}},
 		"not a page":  {{Addr: page + 8, Size: page}},
 		"half a page": {{Addr: page, Size: page / 2}},
+		"no kind":     {{Addr: page, Size: page, Kind: 3}},
+		"no sums":     {{Addr: page, Size: page, Kind: leftout.InFile}},
+		"many pages":  {{Addr: page, Size: 1 << 50, Kind: leftout.InFile, Sums: make([]uint64, 8)}},
 		"wraps":       {{Addr: ^target.Addr(0) &^ (page - 1), Size: 2 * page}},
 		"overlap":     {{Addr: page, Size: 2 * page}, {Addr: 2 * page, Size: page}},
 		"order":       {{Addr: 2 * page, Size: page}, {Addr: page, Size: page}},
@@ -99,7 +103,8 @@ func TestIndex(t *testing.T) {
 // FuzzDecode: Decode returns an error, or a mark with the same note.
 func FuzzDecode(f *testing.F) {
 	f.Add(note(leftout.NewMark(1 << 40)))
-	f.Add(note(leftout.NewMark(1<<40), leftout.Run{Addr: 4096, Size: 8192, Zero: true}))
+	f.Add(note(leftout.NewMark(1<<40), leftout.Run{Addr: 4096, Size: 8192, Kind: leftout.Zeros}))
+	f.Add(note(leftout.NewMark(1<<40), leftout.Run{Addr: 4096, Size: 8192, Kind: leftout.InFile, Sums: []uint64{1, 2}}))
 	f.Add([]byte("sosgo shrink\x02\x00\x00\x00"))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		n, err := leftout.Decode(b)

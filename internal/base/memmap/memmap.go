@@ -39,7 +39,8 @@ type Map struct {
 	ranges []Range // sorted, disjoint; neighbors in both file and address space are merged
 	starts []target.Addr
 	cut    uint64
-	mark   []byte // of words that were left out, or nil
+	mark   []byte        // of words that were left out, or nil
+	inFile []leftout.Run // pages that module files have, by address
 }
 
 var _ target.Memory = (*Map)(nil)
@@ -61,7 +62,7 @@ func NewShrunk(src target.Source, ranges []Range, note *leftout.Note) (*Map, []e
 	runs := make([]Range, len(note.Runs))
 	for i, r := range note.Runs {
 		base := int64(marksFrom)
-		if r.Zero {
+		if r.Kind == leftout.Zeros {
 			base = zerosFrom
 		}
 		runs[i] = Range{Addr: r.Addr, Size: r.Size, Offset: base + int64(uint64(r.Addr)&(runOffsets-1))}
@@ -71,6 +72,11 @@ func NewShrunk(src target.Source, ranges []Range, note *leftout.Note) (*Map, []e
 		m.src = newUnstored(src, note.Mark)
 	}
 	m.mark = note.Mark.Bytes()
+	for _, r := range note.Runs {
+		if r.Kind == leftout.InFile {
+			m.inFile = append(m.inFile, r)
+		}
+	}
 	return m, warnings
 }
 
@@ -293,11 +299,18 @@ func (m *Map) Stored(a target.Addr, limit uint64) uint64 {
 // LeftOut reports whether something was left out of the dump.
 func (m *Map) LeftOut() bool { return m != nil && m.mark != nil }
 
-// LeftOutBytes returns the number of bytes that were left out. It reads all memory of such a dump.
-func (m *Map) LeftOutBytes() (n uint64) {
+// LeftOutBytes returns the number of bytes that were left out, without those of InFileBytes. It reads all memory
+// of such a dump.
+func (m *Map) LeftOutBytes() uint64 {
 	if !m.LeftOut() {
 		return 0
 	}
+	n := m.markedBytes()
+	return n - min(n, m.InFileBytes())
+}
+
+// markedBytes counts the words with the mark.
+func (m *Map) markedBytes() (n uint64) {
 	for i := range m.ranges {
 		r := &m.ranges[i]
 		if r.Offset >= marksFrom {
@@ -327,6 +340,54 @@ func (m *Map) LeftOutBytes() (n uint64) {
 		}
 	}
 	return n
+}
+
+// runInFile returns the run of pages in a module's file that contains a, or nil.
+func (m *Map) runInFile(a target.Addr) *leftout.Run {
+	if m == nil {
+		return nil
+	}
+	i, found := slices.BinarySearchFunc(m.inFile, a, func(r leftout.Run, a target.Addr) int {
+		switch {
+		case r.Addr > a:
+			return 1
+		case uint64(a-r.Addr) >= r.Size:
+			return -1
+		}
+		return 0
+	})
+	if !found {
+		return nil
+	}
+	return &m.inFile[i]
+}
+
+// PageSum returns the sum of the page at a, if it was left out because the module's file has it.
+func (m *Map) PageSum(a target.Addr) (sum uint64, ok bool) {
+	r := m.runInFile(a)
+	if r == nil {
+		return 0, false
+	}
+	return r.Sums[(a-r.Addr)/leftout.Page], true
+}
+
+// InFileBytes returns the number of bytes that were left out because module files have them.
+func (m *Map) InFileBytes() (n uint64) {
+	if m == nil {
+		return 0
+	}
+	for i := range m.inFile {
+		n += m.inFile[i].Size
+	}
+	return n
+}
+
+// whyLeftOut returns the error for a byte that was left out.
+func (m *Map) whyLeftOut(a target.Addr) error {
+	if m.runInFile(a) != nil {
+		return target.ErrInModuleFile
+	}
+	return target.ErrLeftOut
 }
 
 // isLeftOut reports whether the aligned word at a was left out. A word that is not stored
@@ -394,7 +455,8 @@ func (m *Map) ReadMemory(p []byte, a target.Addr) (int, error) {
 			here = m.present(r, at, p[done:done+n])
 		}
 		if done += here; here < n {
-			return done, &target.MemoryError{Addr: a + target.Addr(done), Size: len(p) - done, Err: target.ErrLeftOut}
+			at := a + target.Addr(done)
+			return done, &target.MemoryError{Addr: at, Size: len(p) - done, Err: m.whyLeftOut(at)}
 		}
 	}
 	return done, nil

@@ -492,13 +492,15 @@ func TestLeaveOut(t *testing.T) {
 func TestUnstored(t *testing.T) {
 	const page = leftout.Page
 	file := pattern(2 * page)
-	note := &leftout.Note{Mark: leftout.NewMark(7 << 32), Runs: []leftout.Run{{Addr: 0x11000, Size: 40 * page, Zero: true}, {Addr: 0x39000, Size: 30 * page}}}
+	note := &leftout.Note{Mark: leftout.NewMark(7 << 32), Runs: []leftout.Run{{Addr: 0x11000, Size: 40 * page, Kind: leftout.Zeros},
+		{Addr: 0x39000, Size: 30 * page}, {Addr: 0x60000, Size: 2 * page, Kind: leftout.InFile, Sums: []uint64{5, 6}}}}
 	ranges := []Range{{0x10000, page, 0}, {0x57000, page, page}, {0x90000, page, 9 * page}}
 	for _, src := range []target.Source{target.BytesSource(file), target.ReaderAtSource(bytes.NewReader(file), int64(len(file)))} {
 		m, warnings := NewShrunk(src, slices.Clone(ranges), note)
 		require.Len(t, warnings, 1, "only the range past the end of the file is cut")
 		assert.EqualValues(t, page, m.Cut())
 		assert.EqualValues(t, 30*page, m.LeftOutBytes())
+		assert.EqualValues(t, 2*page, m.InFileBytes())
 		assert.EqualValues(t, 72*page, m.Stored(0x10000, 1<<30))
 		b := make([]byte, 50*page)
 		n, err := m.ReadMemory(b, 0x10004)
@@ -520,5 +522,14 @@ func TestUnstored(t *testing.T) {
 		assert.False(t, ok)
 		assert.Empty(t, m.Span(0x39000))
 		assert.NotEmpty(t, m.Span(0x11000))
+		_, err = m.ReadMemory(b[:1], 0x61fff)
+		require.ErrorIs(t, err, target.ErrInModuleFile)
+		require.ErrorIs(t, err, target.ErrNotInDump)
+		require.NotErrorIs(t, err, target.ErrLeftOut)
+		for a, want := range map[target.Addr]uint64{0x60000: 5, 0x61000: 6, 0x62000: 0, 0x5f000: 0, 0x39000: 0} {
+			sum, ok := m.PageSum(a)
+			assert.Equal(t, want != 0, ok, "%v", a)
+			assert.Equal(t, want, sum, "%v", a)
+		}
 	}
 }

@@ -193,14 +193,14 @@ func (r *runtimeOf) literals(into map[string]bool) {
 // mostLiterals bounds the number of literals.
 const mostLiterals = 1 << 20
 
-// versionMark starts the constant with the version of a native library of .NET, which is in its data.
+// versionMark starts the constant with the version of a native library of .NET. Readers search the image for it.
 const versionMark, longestVersion = "@(#)Version ", 256
 
 // markVersions marks these constants.
 func (j *job) markVersions(t target.Target) {
 	modules := t.Modules()
 	for r := range t.Regions() {
-		if r.Prot&target.ProtWrite == 0 || !slices.ContainsFunc(modules, func(m target.Module) bool { return r.Start-m.Base < target.Addr(m.Size) }) {
+		if !slices.ContainsFunc(modules, func(m target.Module) bool { return r.Start-m.Base < target.Addr(m.Size) }) {
 			continue
 		}
 		for at := uint64(0); at < r.Stored; at += chunkSize {

@@ -27,8 +27,7 @@ type job struct {
 	secrets  *patterns
 	control  map[uint64]bool // instruction and stack pointers of threads
 	counts   counts
-
-	forms sync.Map // forms of large texts, by address
+	forms    sync.Map // forms of large texts, by address
 }
 
 // zero clears memory.

@@ -1,6 +1,7 @@
 package scrub
 
 import (
+	"cmp"
 	"slices"
 	"sync"
 	"unicode/utf8"
@@ -204,10 +205,15 @@ type recorder struct {
 
 	areas *areas
 	marks *marks
+	// alone is set if no module files are used. Otherwise they have the memory of areaFile, which is compared with them.
+	alone bool
+	// blobs are the metadata of modules, by address: readers copy all of it, and an observed says what they use.
+	blobs []target.Range
 }
 
-// note records a read. It may extend from memory that stays into other memory.
-func (r *recorder) note(a target.Addr, b []byte) {
+// note records a read of asked bytes. The dump has b. It may extend from memory that stays into other
+// memory.
+func (r *recorder) note(a target.Addr, b []byte, asked int) {
 	at := r.areas.at(a)
 	for at.kind == areaKeep && at.End-a < target.Addr(len(b)) {
 		a, b = at.End, b[at.End-a:]
@@ -224,20 +230,50 @@ func (r *recorder) note(a target.Addr, b []byte) {
 		}
 	case areaWords:
 		r.marks.note(a, b)
+	case areaFile:
+		if r.alone && asked <= scanRead && !(asked > exactRead && r.inBlob(a)) {
+			r.marks.note(a, b)
+		}
 	}
+}
+
+// inBlob reports whether a is in the metadata of a module.
+func (r *recorder) inBlob(a target.Addr) bool {
+	i, _ := slices.BinarySearchFunc(r.blobs, a, func(r target.Range, a target.Addr) int { return cmp.Compare(r.End, a+1) })
+	return i < len(r.blobs) && r.blobs[i].Contains(a)
+}
+
+// An observed is memory that records which bytes of metadata are used. It implements dac.MetadataObserver.
+type observed struct {
+	target.Memory
+
+	marks *marks
+}
+
+// NextStored implements target.SparseMemory.
+func (o observed) NextStored(a target.Addr) (target.Addr, bool) {
+	return target.NextStored(o.Memory, a)
+}
+
+// Claims returns the memory that the process had.
+func (o observed) Claims() *target.Claims { return target.ClaimsOf(o.Memory) }
+
+// ObserveMetadata implements dac.MetadataObserver.
+func (o observed) ObserveMetadata(at target.Addr) func(off, n int) {
+	return func(off, n int) { o.marks.add(at+target.Addr(off), n) }
 }
 
 // ReadMemory implements target.Memory.
 func (r *recorder) ReadMemory(p []byte, a target.Addr) (int, error) {
 	n, err := r.Target.ReadMemory(p, a)
-	r.note(a, p[:n])
+	r.note(a, p[:n], len(p))
 	return n, err
 }
 
 // View implements target.Memory.
 func (r *recorder) View(a target.Addr, n int) ([]byte, bool) {
 	b, ok := r.Target.View(a, n)
-	r.note(a, b)
+	r.note(a, b, n)
 	return b, ok
 }
 
@@ -251,15 +287,15 @@ func (r *recorder) Span(a target.Addr) []byte {
 	at := r.areas.at(a)
 	b = b[:min(uint64(len(b)), uint64(at.End-a))]
 	switch at.kind {
-	case areaWords:
+	case areaWords, areaFile:
 		if b = b[:min(len(b), lentWords)]; !r.marks.all && r.marks.isText(b) {
 			return nil // callers read it on demand
 		}
-		r.note(a, b)
+		r.note(a, b, len(b))
 	case areaStack: // such reads search for pointers
 		b = b[:min(len(b), lentWords)]
 		if r.marks.all {
-			r.note(a, b)
+			r.note(a, b, len(b))
 		}
 	}
 	return b
@@ -299,6 +335,7 @@ const (
 	areaKeep                  // everything stays
 	areaZero                  // everything is cleared
 	areaHeap                  // objects of the GC heap
+	areaFile                  // a module's file has it, too
 )
 
 // An area is memory with one treatment.

@@ -95,7 +95,11 @@ func prepare(ctx context.Context, d *process.Dump, o Options, out *answer.Scrubb
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := j.learn(ctx, d, src, mem.Ranges(), runtimes, structure); err != nil {
+	over := func() (*process.Dump, error) { return d.Over(&recorder{Target: f, areas: &j.areas, marks: j.marks}) }
+	if err := j.learn(ctx, f, src, mem.Ranges()); err != nil {
+		return nil, nil, err
+	}
+	if err := j.ask(ctx, over, runtimes, structure); err != nil {
 		return nil, nil, err
 	}
 	for _, t := range f.Threads() {
@@ -183,10 +187,11 @@ func (j *job) findRuntimes(ctx context.Context, d *process.Dump, images *imageSc
 	return list, nil
 }
 
-// learn marks the reads of opening the dump and of questions about it.
-func (j *job) learn(ctx context.Context, d *process.Dump, src target.Source, stored []memmap.Range, runtimes []*runtimeOf, questions []question) error {
+// learn marks the reads of opening the dump.
+func (j *job) learn(ctx context.Context, d *dump.File, src target.Source, stored []memmap.Range) error {
 	byOffset := slices.Clone(stored)
 	slices.SortStableFunc(byOffset, func(a, b memmap.Range) int { return cmp.Compare(a.Offset, b.Offset) })
+	r := &recorder{areas: &j.areas, marks: j.marks, alone: true}
 	f := &recordingFile{src, func(off int64, b []byte) {
 		i, _ := slices.BinarySearchFunc(byOffset, off, func(r memmap.Range, off int64) int {
 			if r.Offset+int64(r.Size) <= off {
@@ -195,20 +200,21 @@ func (j *job) learn(ctx context.Context, d *process.Dump, src target.Source, sto
 			return 1
 		})
 		if i < len(byOffset) && byOffset[i].Offset <= off {
-			r := &recorder{areas: &j.areas, marks: j.marks}
-			r.note(byOffset[i].Addr+target.Addr(off-byOffset[i].Offset), b)
+			r.note(byOffset[i].Addr+target.Addr(off-byOffset[i].Offset), b, len(b))
 		}
 	}}
-	j.markVersions(d.File())
+	j.markVersions(d)
 	opened, err := dump.OpenReaderAt(f, f.Size(), dump.Options{})
 	if err != nil {
 		return err
 	}
-	if err := opened.Close(); err != nil {
-		return err
-	}
+	return errors.Join(ctx.Err(), opened.Close())
+}
+
+// ask marks the reads of questions about the runtimes of the dump that open returns.
+func (j *job) ask(ctx context.Context, open func() (*process.Dump, error), runtimes []*runtimeOf, questions []question) error {
 	for i := range runtimes {
-		again, err := d.Over(&recorder{Target: d.File(), areas: &j.areas, marks: j.marks})
+		again, err := open()
 		if err != nil {
 			return err
 		}

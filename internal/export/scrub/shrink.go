@@ -15,6 +15,7 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dump"
 	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/image"
 	"github.com/sosgo/sosgo/internal/base/leftout"
 	"github.com/sosgo/sosgo/internal/base/memmap"
 	"github.com/sosgo/sosgo/metadata"
@@ -59,9 +60,11 @@ const (
 	spareNative // from here on outside of objects
 	spareStacks
 	spareUnused
+	spareFiles
 )
 
-var sparedKinds = [...]string{"strings", "arrays of numbers", "numbers in objects", "free blocks", "native memory", "unused parts of stacks", "unused memory of the heap"}
+var sparedKinds = [...]string{"strings", "arrays of numbers", "numbers in objects", "free blocks", "native memory", "unused parts of stacks", "unused memory of the heap",
+	"pages that module files have"}
 
 // A shrinker produces the file of a dump without the omitted memory.
 type shrinker struct {
@@ -74,6 +77,9 @@ type shrinker struct {
 	stays  []piece
 	size   int64 // bytes of the new file
 	counts [len(sparedKinds)]atomic.Uint64
+	// files are modules with pages that their files have. withFiles is set if files of modules were found.
+	files     []target.Module
+	withFiles bool
 	// counted is set when a look at all memory has counted what is left out.
 	counted bool
 }
@@ -113,7 +119,7 @@ func newShrinker(ctx context.Context, d *process.Dump, out *answer.Shrunk) (*shr
 	if err != nil {
 		return nil, err
 	}
-	if err := j.learn(ctx, d, s.src, mem.Ranges(), runtimes, slices.Concat(structure, reasons)); err != nil {
+	if err := s.learn(ctx, d, mem.Ranges(), runtimes); err != nil {
 		return nil, err
 	}
 	s.layout = newLayout(e.structures, mem.Ranges(), nil, f.Size)
@@ -173,8 +179,105 @@ func (s *shrinker) findRuntimes(ctx context.Context, d *process.Dump, out *answe
 	if len(list) == 0 {
 		return nil, target.Unsupportedf("the process has no runtime: what is needed of its memory is unknown")
 	}
-	s.job.areas = all.overlay(images).overlay(known).overlay(heaps)
+	s.job.areas = all.overlay(images).overlay(known).overlay(s.inFiles(d)).overlay(heaps)
 	return list, nil
+}
+
+// inFiles returns the memory that module files have. The dump must identify the file, so that readers can prove theirs to
+// be it. Memory that the process can write to is not in the file.
+func (s *shrinker) inFiles(d *process.Dump) []area {
+	var found, writable []area
+	t := d.File()
+	for _, m := range t.Modules() {
+		if _, err := d.ModuleFile(&m); err == nil {
+			s.withFiles = true
+		}
+		ranges, err := identified(t, &m)
+		if err != nil {
+			continue
+		}
+		s.files = append(s.files, m)
+		for _, r := range ranges {
+			found = append(found, area{Range: r, kind: areaFile})
+		}
+	}
+	for r := range t.Regions() {
+		if r.Prot&target.ProtWrite != 0 {
+			writable = append(writable, area{Range: target.RangeAt(r.Start, r.Size), kind: areaKeep})
+		}
+	}
+	return slices.DeleteFunc(areas(nil).overlay(found).overlay(writable), func(a area) bool { return a.kind != areaFile })
+}
+
+// identified returns the ranges of a module that its file has, if the dump records which file that is.
+func identified(mem target.Memory, m *target.Module) ([]target.Range, error) {
+	if id := image.IdentityOf(mem, m); m.Path == "" || !id.Known() {
+		return nil, target.Unsupportedf("nothing in the dump identifies its file")
+	}
+	return image.InFile(mem, m)
+}
+
+// learn marks the reads of opening the dump, of proving module files to be the dump's, and of questions: with the module
+// files that were found, and without any.
+func (s *shrinker) learn(ctx context.Context, d *process.Dump, stored []memmap.Range, runtimes []*runtimeOf) error {
+	j, questions := s.job, slices.Concat(structure, reasons)
+	if err := j.learn(ctx, d.File(), s.src, stored); err != nil {
+		return err
+	}
+	if s.withFiles || len(s.files) == 0 {
+		over := func() (*process.Dump, error) {
+			return d.Over(&recorder{Target: d.File(), areas: &j.areas, marks: j.marks})
+		}
+		if err := j.ask(ctx, over, runtimes, questions); err != nil {
+			return err
+		}
+	}
+	if len(s.files) == 0 {
+		return nil
+	}
+	r := &recorder{Target: d.File(), areas: &j.areas, marks: j.marks, alone: true}
+	for _, of := range runtimes {
+		r.blobs = append(r.blobs, of.metadata(observed{d.File(), j.marks})...)
+	}
+	r.blobs = joinRanges(r.blobs)
+	for i := range s.files {
+		_, _ = identified(r, &s.files[i])
+	}
+	alone := func() (*process.Dump, error) {
+		return d.OverAlone(r, func(mem target.Memory) target.Memory { return observed{mem, j.marks} })
+	}
+	return j.ask(ctx, alone, runtimes, questions)
+}
+
+// metadata returns the places of the modules' metadata, and marks what identifies a module.
+func (r *runtimeOf) metadata(seen observed) (out []target.Range) {
+	modules, _ := r.rt.KnownModules() // the readable ones
+	for _, m := range modules {
+		at := m.MetadataSource()
+		if at.Addr == 0 {
+			continue
+		}
+		out = append(out, target.RangeAt(at.Addr, at.Size))
+		b, gaps, err := image.ReadSparse(seen, at.Addr, int(at.Size))
+		if err != nil {
+			continue
+		}
+		see := seen.ObserveMetadata(at.Addr)
+		md, err := metadata.Parse(b, metadata.Sparse(func(off, n int) bool {
+			see(off, n)
+			return !slices.ContainsFunc(gaps, func(g image.Gap) bool { return g.Off < off+n && off < g.Off+g.Len })
+		}))
+		if err != nil {
+			continue
+		}
+		if row, err := md.Module(1); err == nil {
+			_, _ = md.GUID(row.MVID)
+		}
+		if row, err := md.Assembly(1); err == nil {
+			_, _ = md.String(row.Name)
+		}
+	}
+	return out
 }
 
 // sharesBytes returns an error if two ranges of memory share bytes of the file: a mark in one would be data in

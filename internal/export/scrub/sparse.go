@@ -59,9 +59,16 @@ func (s *shrinker) unstored(ctx context.Context, jobs int) (runs []leftout.Run, 
 			return
 		}
 		for at := 0; at < len(b); at += leftout.Page {
-			if zero, ok := s.spare(b[at:at+leftout.Page], p.addr+target.Addr(at)); ok {
-				found[i] = appendRun(found[i], leftout.Run{Addr: p.addr + target.Addr(at), Size: leftout.Page, Zero: zero})
+			page := b[at : at+leftout.Page]
+			kind, ok := s.spare(page, p.addr+target.Addr(at))
+			if !ok {
+				continue
 			}
+			r := leftout.Run{Addr: p.addr + target.Addr(at), Size: leftout.Page, Kind: kind}
+			if kind == leftout.InFile {
+				r.Sums = []uint64{leftout.Sum(page)}
+			}
+			found[i] = appendRun(found[i], r)
 		}
 	})
 	s.counted = true
@@ -88,6 +95,9 @@ func (s *shrinker) unstored(ctx context.Context, jobs int) (runs []leftout.Run, 
 	for i := range found {
 		for _, r := range found[i] {
 			runs = append(runs, r)
+			if r.Kind == leftout.InFile {
+				s.counts[spareFiles].Add(r.Size)
+			}
 			g := span{off: parts[i].off + int64(r.Addr-parts[i].addr), size: int64(r.Size)}
 			if n := len(gone); n > 0 && gone[n-1].off+gone[n-1].size == g.off {
 				gone[n-1].size += g.size
@@ -106,8 +116,9 @@ func (s *shrinker) unstored(ctx context.Context, jobs int) (runs []leftout.Run, 
 
 // appendRun appends a run, or extends the last one.
 func appendRun(list []leftout.Run, r leftout.Run) []leftout.Run {
-	if n := len(list); n > 0 && list[n-1].Zero == r.Zero && list[n-1].Addr+target.Addr(list[n-1].Size) == r.Addr {
+	if n := len(list); n > 0 && list[n-1].Kind == r.Kind && list[n-1].Addr+target.Addr(list[n-1].Size) == r.Addr {
 		list[n-1].Size += r.Size
+		list[n-1].Sums = append(list[n-1].Sums, r.Sums...)
 		return list
 	}
 	return append(list, r)
@@ -115,14 +126,18 @@ func appendRun(list []leftout.Run, r leftout.Run) []leftout.Run {
 
 var zeroPage [leftout.Page]byte
 
-// spare reports whether the new file need not store b, the page at a: all of it is zero, or left out. Zeros
-// beside memory that was left out count as left out, unless they are in objects or were read.
-func (s *shrinker) spare(b []byte, a target.Addr) (zero, ok bool) {
+// spare reports whether the new file need not store b, the page at a: all of it is zero, left out, or in a module's
+// file and not read. Zeros beside memory that was left out count as left out, unless they are in objects or were read.
+func (s *shrinker) spare(b []byte, a target.Addr) (kind leftout.Kind, ok bool) {
 	if bytes.Equal(b, zeroPage[:]) {
-		return true, true
+		return leftout.Zeros, true
 	}
 	area := s.job.areas.at(a)
-	mixed := area.kind != areaHeap && area.kind != areaKeep && area.through(a, len(b)) == len(b) && s.job.marks.page(a) == nil
+	unread := area.through(a, len(b)) == len(b) && s.job.marks.page(a) == nil
+	if area.kind == areaFile {
+		return leftout.InFile, unread
+	}
+	mixed := unread && area.kind != areaHeap && area.kind != areaKeep
 	zeros := uint64(0)
 	for w := range slices.Chunk(b, wordSize) {
 		switch v := le.Uint64(w); {
@@ -130,9 +145,9 @@ func (s *shrinker) spare(b []byte, a target.Addr) (zero, ok bool) {
 		case v == 0 && mixed:
 			zeros += wordSize
 		default:
-			return false, false
+			return 0, false
 		}
 	}
 	s.counts[spareNative].Add(zeros)
-	return false, true
+	return leftout.Nowhere, true
 }

@@ -181,7 +181,7 @@ func Advice(err error) string {
 		return openAdvice(err)
 	case errors.As(err, new(*cutError)):
 		return "the dump's file is cut off, and this may be in what is gone: " + copyAgain
-	case inModuleFile(err):
+	case inModuleFile(err), errors.Is(err, target.ErrInModuleFile):
 		return moduleAdvice
 	case errors.Is(err, target.ErrLeftOut):
 		return `"sosgo shrink" left it out of this dump; the dump that was shrunk has it`

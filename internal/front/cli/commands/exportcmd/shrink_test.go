@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -248,4 +249,44 @@ func TestShrunkDamage(t *testing.T) {
 		assert.True(t, d.File().LeftOut())
 		require.NoError(t, d.Close())
 	}
+}
+
+// TestShrinkFiles checks that pages which a dump leaves to module files are there again with the files, as they were.
+func TestShrinkFiles(t *testing.T) {
+	testcase.Corpus(t, testcase.Named("net10-zoo-withheap", "net8-heap-withheap", "net9-zoo-withheap"), func(t *testing.T, c *testcase.Case) int {
+		testcase.NeedModules(t, c)
+		out := filepath.Join(t.TempDir(), "out.dmp")
+		_, errs, code := run(t, "--modules", c.Modules, "shrink", c.Path, "-o", out)
+		require.Zero(t, code, errs)
+		before, err := sosgo.Open(c.Path, sosgo.Options{Offline: true})
+		require.NoError(t, err)
+		defer before.Close()
+		after, err := sosgo.Open(out, sosgo.Options{Offline: true, Modules: []string{c.Modules}})
+		require.NoError(t, err)
+		defer after.Close()
+		require.NotZero(t, after.File().InFileBytes())
+		pages, missing := 0, 0
+		for r := range after.Target().Regions() {
+			for at := uint64(0); at < r.Stored; at += 4096 {
+				a := r.Start + target.Addr(at)
+				if _, err := target.Uint8(after.Target(), a); !errors.Is(err, target.ErrInModuleFile) {
+					continue
+				}
+				if _, err := after.ModuleFile(after.ModuleAt(a)); err != nil {
+					continue // a library of the system
+				}
+				pages++
+				want, err := target.Bytes(before.Target(), a, 4096)
+				require.NoError(t, err)
+				if got, err := target.Bytes(after.Memory(), a, 4096); err != nil {
+					require.ErrorIs(t, err, target.ErrInModuleFile)
+					missing++
+				} else {
+					require.True(t, bytes.Equal(want, got), "page at %v", a)
+				}
+			}
+		}
+		assert.Less(t, missing, pages/100, "of %d pages: those that the process had changed", pages)
+		return pages - missing
+	})
 }

@@ -36,6 +36,9 @@ func Diagnosis(p *report.Page, g *answer.Diagnosis, o DiagnosisOptions) {
 	if g.LeftOut > 0 {
 		fact(p, "Left out:", "%s of memory, by sosgo shrink", report.Size(g.LeftOut))
 	}
+	if g.InFiles > 0 {
+		fact(p, "In files:", "%s of memory that the modules' files have, left out by sosgo shrink", report.Size(g.InFiles))
+	}
 	for _, w := range g.Warnings {
 		fact(p, "Warning:", "%s", w)
 	}
