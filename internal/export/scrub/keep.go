@@ -64,13 +64,14 @@ func (p *page) hasIn(a target.Addr) bool {
 }
 
 // Reads of at most exactRead bytes are of fields, and reads of objects of at most fieldRead. Reads of more than
-// scanRead bytes of a stack search it. Texts are read in pieces of textRead bytes (target.CString and
+// scanRead bytes of a stack search it, and reads of more than searchRead bytes of a native library. Texts are read in pieces of textRead bytes (target.CString and
 // UTF16String).
 const (
-	fieldRead = 16
-	exactRead = 64
-	scanRead  = 16 << 10
-	textRead  = 256
+	fieldRead  = 16
+	exactRead  = 64
+	scanRead   = 16 << 10
+	searchRead = 32 << 10
+	textRead   = 256
 )
 
 // Runs of at least so many printable characters are text.
@@ -231,7 +232,8 @@ func (r *recorder) note(a target.Addr, b []byte, asked int) {
 	case areaWords:
 		r.marks.note(a, b)
 	case areaFile:
-		if r.alone && asked <= scanRead && !(asked > exactRead && r.inBlob(a)) {
+		search := at.native && asked > searchRead // for the version, which markVersions has found
+		if r.alone && !search && !(asked > exactRead && r.inBlob(a)) {
 			r.marks.note(a, b)
 		}
 	}
@@ -341,8 +343,9 @@ const (
 // An area is memory with one treatment.
 type area struct {
 	target.Range
-	kind areaKind
-	heap *objectIndex // for areaHeap
+	kind   areaKind
+	heap   *objectIndex // for areaHeap
+	native bool         // for areaFile: the file is not a managed module's
 }
 
 // areas are the areas of a process, by address and disjoint. Memory between them is unknown: areaWords.

@@ -13,6 +13,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/dump"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/image"
@@ -179,26 +180,39 @@ func (s *shrinker) findRuntimes(ctx context.Context, d *process.Dump, out *answe
 	if len(list) == 0 {
 		return nil, target.Unsupportedf("the process has no runtime: what is needed of its memory is unknown")
 	}
-	s.job.areas = all.overlay(images).overlay(known).overlay(s.inFiles(d)).overlay(heaps)
+	s.job.areas = all.overlay(images).overlay(known).overlay(s.inFiles(d, list)).overlay(heaps)
 	return list, nil
 }
 
 // inFiles returns the memory that module files have. The dump must identify the file, so that readers can prove theirs to
 // be it. Memory that the process can write to is not in the file.
-func (s *shrinker) inFiles(d *process.Dump) []area {
+// The image of a NativeAOT program stays: it has the names of all types.
+func (s *shrinker) inFiles(d *process.Dump, runtimes []*runtimeOf) []area {
 	var found, writable []area
 	t := d.File()
+	managed, program := map[target.Addr]bool{}, map[target.Addr]bool{}
+	for _, r := range runtimes {
+		if r.rt.Check(dac.FeatureModules) != nil {
+			program[r.module.Base] = true
+		}
+		modules, _ := r.rt.KnownModules() // the readable ones
+		for _, m := range modules {
+			if at, err := m.Image(); err == nil {
+				managed[at.Start] = true
+			}
+		}
+	}
 	for _, m := range t.Modules() {
 		if _, err := d.ModuleFile(&m); err == nil {
 			s.withFiles = true
 		}
 		ranges, err := identified(t, &m)
-		if err != nil {
+		if err != nil || program[m.Base] {
 			continue
 		}
 		s.files = append(s.files, m)
 		for _, r := range ranges {
-			found = append(found, area{Range: r, kind: areaFile})
+			found = append(found, area{Range: r, kind: areaFile, native: !managed[m.Base]})
 		}
 	}
 	for r := range t.Regions() {
