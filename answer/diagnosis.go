@@ -248,6 +248,12 @@ type Pack struct {
 	Files   []PackedFile `json:"files" doc:"the module files in it"`
 	Missing []string     `json:"missing" doc:"modules whose files were not found and would be needed"`
 	Others  int          `json:"others,omitempty" doc:"further images of the process whose files were not found; no answer needs them"`
+	// Only of a pack that was scrubbed or shrunk.
+	Size     int64           `json:"size,omitempty" doc:"bytes of the pack"`
+	Scrubbed *Scrubbed       `json:"scrubbed,omitempty" doc:"what was replaced in the dump"`
+	Shrunk   *Shrunk         `json:"shrunk,omitempty" doc:"what was left out of the dump"`
+	Withheld []string        `json:"withheld,omitempty" doc:"modules with files that were found and are not in the pack, because they are not .NET's own"`
+	Receiver []PartDiagnosis `json:"receiver,omitempty" doc:"what is there of the process for a receiver without any other file"`
 }
 
 // A PackedFile is a module file in a pack.

@@ -57,7 +57,7 @@ func (i *Instance) coreLibVersion() string {
 		if err != nil {
 			continue
 		}
-		if v := informationalVersion(img); v != "" {
+		if v := informationalVersion(i.mem, img); v != "" {
 			return v
 		}
 	}
@@ -65,10 +65,10 @@ func (i *Instance) coreLibVersion() string {
 }
 
 // informationalVersion returns an assembly's AssemblyInformationalVersionAttribute, else the version of its
-// file, or "" if both are unreadable.
-func informationalVersion(img *image.Image) string {
+// file, or "" if both are unreadable. mem is the memory that img was opened in.
+func informationalVersion(mem target.Memory, img *image.Image) string {
 	if blob, err := img.Metadata(); err == nil {
-		if md, err := metadata.Parse(blob.Data, metadata.Sparse(outsideGaps(blob.Gaps))); err == nil {
+		if md, err := metadata.Parse(blob.Data, metadata.Sparse(observed(mem, metadataAddr(img, blob), outsideGaps(blob.Gaps)))); err == nil {
 			if v := assemblyAttribute(md, "System.Reflection", "AssemblyInformationalVersionAttribute"); v != "" {
 				return v
 			}

@@ -495,7 +495,7 @@ func (m *Module) readMetadata() (*metadata.Metadata, error) {
 	}
 	if err == nil && len(blob.Gaps) == 0 {
 		m.where = MetadataSource{Addr: metadataAddr(img, blob), Size: uint64(len(blob.Data))}
-		return metadata.Parse(blob.Data, metadata.Owner(m), metadata.Sparse(m.r.observed(m.where.Addr, nil)))
+		return metadata.Parse(blob.Data, metadata.Owner(m), metadata.Sparse(observed(m.r.mem, m.where.Addr, nil)))
 	}
 	// The dump's copy is incomplete. A file that is proved to be the same completes it.
 	if file, ferr := m.openFile(img); ferr == nil {
@@ -513,7 +513,7 @@ func (m *Module) readMetadata() (*metadata.Metadata, error) {
 		return nil, err
 	}
 	m.where = MetadataSource{Addr: metadataAddr(img, blob), Size: uint64(len(blob.Data))}
-	return metadata.Parse(blob.Data, metadata.Sparse(m.r.observed(m.where.Addr, outsideGaps(blob.Gaps))), metadata.Owner(m))
+	return metadata.Parse(blob.Data, metadata.Sparse(observed(m.r.mem, m.where.Addr, outsideGaps(blob.Gaps))), metadata.Owner(m))
 }
 
 // A MetadataObserver is memory that observes which bytes of metadata are used: the metadata is read at once, and its rows
@@ -522,9 +522,9 @@ type MetadataObserver interface {
 	ObserveMetadata(at target.Addr) func(off, n int)
 }
 
-// observed returns available, which may be nil, for the metadata at a. It reports uses to an observer, if there is one.
-func (r *Runtime) observed(a target.Addr, available func(off, n int) bool) func(off, n int) bool {
-	o, ok := r.mem.(MetadataObserver)
+// observed returns available, which may be nil, for the metadata at a in mem. It reports uses to an observer, if there is one.
+func observed(mem target.Memory, a target.Addr, available func(off, n int) bool) func(off, n int) bool {
+	o, ok := mem.(MetadataObserver)
 	if !ok || a == 0 {
 		return available
 	}

@@ -302,12 +302,12 @@ func (d *Dump) Modules() []image.Module { return image.Modules(d.file, d.read) }
 
 // Pack writes the dump and the files of its modules to w as one file, which Open accepts; see dump.File.Pack.
 func (d *Dump) Pack(ctx context.Context, w io.Writer, progress func(done, total int64)) (*dump.Packed, error) {
-	return d.file.Pack(ctx, w, d.packEntries, progress)
+	return d.file.Pack(ctx, w, d.PackEntries, progress)
 }
 
 // PackFile writes a pack of the dump to a new file; see dump.File.PackFile.
 func (d *Dump) PackFile(ctx context.Context, name string, progress func(done, total int64)) (*answer.Pack, error) {
-	return d.file.PackFile(ctx, name, d.packEntries, progress)
+	return d.file.PackFile(ctx, name, d.PackEntries, progress)
 }
 
 // ID returns 16 hexadecimal digits that depend only on the dump's content.

@@ -157,8 +157,8 @@ func (d *Dump) ModuleAt(a target.Addr) *target.Module {
 	return m
 }
 
-// packEntries returns the files of a module that belong into a pack. It is a dump.PackFinder.
-func (d *Dump) packEntries(ctx context.Context, m *target.Module) ([]dump.PackEntry, error) {
+// PackEntries returns the files of a module that belong into a pack. It is a dump.PackFinder.
+func (d *Dump) PackEntries(ctx context.Context, m *target.Module) ([]dump.PackEntry, error) {
 	r := d.files.Look(ctx, m)
 	if r.Err != nil {
 		if ctx.Err() == nil && !d.needsFile(m) {

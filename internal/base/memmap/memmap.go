@@ -299,7 +299,7 @@ func (m *Map) Stored(a target.Addr, limit uint64) uint64 {
 // LeftOut reports whether something was left out of the dump.
 func (m *Map) LeftOut() bool { return m != nil && m.mark != nil }
 
-// LeftOutBytes returns the number of bytes that were left out, without those of InFileBytes. It reads all memory
+// LeftOutBytes returns the number of bytes that were left out, without what InFileBytes counts. It reads all memory
 // of such a dump.
 func (m *Map) LeftOutBytes() uint64 {
 	if !m.LeftOut() {

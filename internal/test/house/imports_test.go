@@ -44,7 +44,7 @@ var floors = []struct{ name, packages string }{
 	{"summaries", "internal/export/pieces internal/export/summary"},
 	{"façade", "sosgo"},
 	{"forms", "internal/front/report"},
-	{"exports", "internal/export/gcdump internal/export/heappprof internal/export/heapsnapshot internal/export/internal internal/export/stackexport internal/export/tables internal/export/fleet internal/export/scrub export"},
+	{"exports", "internal/export/gcdump internal/export/heappprof internal/export/heapsnapshot internal/export/internal internal/export/stackexport internal/export/tables internal/export/fleet internal/export/scrub internal/export/pack export"},
 	{"front", "internal/front"},
 	{"doors", "text remote"},
 	{"programs", "cmd docs/examples ui"},
@@ -81,7 +81,7 @@ var importers = map[string]string{
 	"internal/live/processes": "internal/front/cli/commands/livecmd internal/live/collect",
 	"internal/live/diagport":  "internal/live/collect internal/live/processes",
 
-	"dump": "process internal/app/doctor internal/export/scrub internal/front/cli/commands/ask internal/front/cli/commands/processcmd internal/front/cli/commands/objectcmd internal/front/cli/commands",
+	"dump": "process internal/app/doctor internal/export/scrub internal/export/pack internal/front/cli/commands/ask internal/front/cli/commands/processcmd internal/front/cli/commands/objectcmd internal/front/cli/commands",
 }
 
 // thirdParty lists which packages may import packages of other modules.

@@ -325,6 +325,20 @@ func checkTexts(t *testing.T, before, after map[uint64]string) *mapping {
 	return m
 }
 
+// user is a name in the folder of a program.
+const user = "alice-of-the-shop"
+
+// atHome pretends that the program of a dump is in the folder of user.
+func atHome(t *testing.T, raw []byte) []byte {
+	t.Helper()
+	const folder = "/var/tmp/sosgo-debuggee/"
+	for _, form := range []func(string) []byte{func(s string) []byte { return []byte(s) }, wide} {
+		raw = bytes.ReplaceAll(raw, form(folder), form("/home/"+user+"/"))
+		require.True(t, bytes.Contains(raw, form(user)))
+	}
+	return raw
+}
+
 // planted lists the texts in the memory of net10-secrets.
 func planted(t *testing.T) (out []string) {
 	t.Helper()
@@ -362,12 +376,7 @@ func TestScrubSecrets(t *testing.T) {
 	in := unpacked(t, "secrets/net10-secrets")
 	raw, err := os.ReadFile(in)
 	require.NoError(t, err)
-	// Pretend that the program is in a user's folder.
-	const folder, user = "/var/tmp/sosgo-debuggee/", "alice-of-the-shop"
-	for _, form := range []func(string) []byte{func(s string) []byte { return []byte(s) }, wide} {
-		raw = bytes.ReplaceAll(raw, form(folder), form("/home/"+user+"/"))
-		require.True(t, bytes.Contains(raw, form(user)))
-	}
+	raw = atHome(t, raw)
 	require.NoError(t, os.WriteFile(in, raw, 0o600))
 	hidden = append(hidden, user)
 	dir := t.TempDir()

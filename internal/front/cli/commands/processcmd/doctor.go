@@ -9,6 +9,7 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/app/doctor"
 	"github.com/sosgo/sosgo/internal/app/sensitive"
+	"github.com/sosgo/sosgo/internal/export/pack"
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/internal/front/cli/commands/ask"
 	"github.com/sosgo/sosgo/internal/front/cli/text/processtext"
@@ -74,7 +75,10 @@ func costs(p *answer.PartDiagnosis) []string {
 }
 
 type packOptions struct {
-	Out string `opt:"o,out" kind:"file" value:"FILE" required:"true" help:"the archive to write; it must not exist"`
+	Out     string `opt:"o,out" kind:"file" value:"FILE" required:"true" help:"the archive to write; it must not exist"`
+	Scrub   bool   `opt:"scrub" help:"replace the texts and the data of the process, and include no module file except .NET's own"`
+	Shrink  bool   `opt:"shrink" help:"leave out what does not help to explain the process"`
+	Numbers bool   `opt:"numbers" requires:"scrub" help:"with -scrub: blank numbers, dates and ids of the program's own types, too"`
 }
 
 func packCommand() cli.Command {
@@ -83,14 +87,22 @@ func packCommand() cli.Command {
 		Summary: "pack the dump and its module files into one archive",
 		Help: "The archive (.tar.zst) is a dump that sosgo opens like any other, and that is complete on every machine. " +
 			"Module files are looked for in --modules, at their recorded paths, in the installed .NET, NuGet's folder and symbol caches, " +
-			"and on a --symbol-server; only files verified to be those of the process are included.",
-		Examples: []cli.Example{{Line: "pack -o crash.tar.zst --modules ./publish", Text: "a dump that can be sent as one file"}},
+			"and on a --symbol-server; only files verified to be those of the process are included. \"pack -scrub -shrink\" makes a small archive " +
+			"for those who may see the program but not its data (see scrub and shrink), without files of the program itself, and lists what went in, what " +
+			"was left out, and what a receiver can answer.",
+		Examples: []cli.Example{
+			{Line: "pack -o crash.tar.zst --modules ./publish", Text: "a dump that can be sent as one file"},
+			{Line: "pack -scrub -shrink -o incident.tar.zst", Text: "one without data of the process, to be sent to others"},
+		},
 	}, askPack, processtext.Pack)
 }
 
 func askPack(c *cli.Context, o *packOptions) (*answer.Pack, error) {
-	progress := c.Progress("packing")
-	packed, err := ask.Dump(c).PackFile(c.Context(), o.Out, func(done, total int64) { progress.Set(uint64(done), uint64(total)) })
+	if err := c.MayWrite(); err != nil {
+		return nil, err
+	}
+	packed, err := pack.Write(c.Context(), ask.Dump(c), o.Out, pack.Options{Scrub: o.Scrub, Shrink: o.Shrink, Numbers: o.Numbers,
+		Progress: func(step string) func(done, total uint64) { return c.Progress(step).Set }})
 	var path *fs.PathError
 	switch {
 	case errors.Is(err, fs.ErrExist):

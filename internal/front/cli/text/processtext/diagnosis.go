@@ -7,6 +7,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/front/report"
+	"github.com/sosgo/sosgo/target"
 )
 
 // DiagnosisOptions select parts of the text of doctor.
@@ -53,15 +54,7 @@ func Diagnosis(p *report.Page, g *answer.Diagnosis, o DiagnosisOptions) {
 	if len(g.Parts) > 0 {
 		p.Print("\n")
 	}
-	for _, part := range g.Parts {
-		fact(p, string(part.Part)+":", "%s: %s", part.State, part.Detail)
-		if len(part.Costs) > 0 {
-			fact(p, "", "affects: %s", strings.Join(part.Costs, ", "))
-		}
-		if part.Advice != "" {
-			fact(p, "", "%s", part.Advice)
-		}
-	}
+	parts(p, g.Parts)
 	usedFiles(p, g.Used, o.Refused)
 	wantedFiles(p, g.Files)
 	if g.Secrets != nil {
@@ -344,11 +337,74 @@ func probes(p *report.Page, list []answer.Probe, all bool) {
 
 // Pack is the text of pack.
 func Pack(p *report.Page, a *answer.Pack) {
-	p.Printf("%s: the dump and %s\n", report.Escape(a.File), report.Count(uint64(len(a.Files)), "module file", "module files"))
+	what := "the dump"
+	switch {
+	case a.Scrubbed != nil && a.Shrunk != nil:
+		what = "the dump, scrubbed and shrunk,"
+	case a.Scrubbed != nil:
+		what = "the dump, scrubbed,"
+	case a.Shrunk != nil:
+		what = "the dump, shrunk,"
+	}
+	own := ""
+	if a.Scrubbed != nil {
+		own = " of .NET"
+	}
+	size := ""
+	if a.Size > 0 {
+		size = "; " + report.Size(uint64(a.Size))
+	}
+	p.Printf("%s: %s and %s%s%s\n", report.Escape(a.File), what, report.Count(uint64(len(a.Files)), "module file", "module files"), own, size)
 	for _, m := range a.Missing {
 		p.Printf("not found: %s\n", report.Escape(m))
 	}
+	packLeftOut(p, a)
 	if a.Others > 0 {
 		p.Printf("%s left out: no answer needs the file\n", report.Count(uint64(a.Others), "other image", "other images"))
+	}
+	if len(a.Receiver) > 0 {
+		p.Print("\nWhat a receiver has without any other file:\n")
+		parts(p, a.Receiver)
+		if a.Scrubbed != nil {
+			p.Print("Texts, arrays and the command line are letters in their length. Names of types, methods, modules and files stay (see docs/scrub.md).\n")
+		}
+		if a.Shrunk != nil {
+			p.Print("triage and the commands for crashes, hangs and leaks answer as here; contents of other strings and arrays are left out (see docs/shrink.md).\n")
+		}
+	}
+}
+
+// parts lists what is there of the process.
+func parts(p *report.Page, list []answer.PartDiagnosis) {
+	for _, part := range list {
+		fact(p, string(part.Part)+":", "%s: %s", part.State, part.Detail)
+		if len(part.Costs) > 0 {
+			fact(p, "", "affects: %s", strings.Join(part.Costs, ", "))
+		}
+		if part.Advice != "" {
+			fact(p, "", "%s", part.Advice)
+		}
+	}
+}
+
+// packLeftOut lists what is not in a pack that was scrubbed or shrunk.
+func packLeftOut(p *report.Page, a *answer.Pack) {
+	if s := a.Scrubbed; s != nil {
+		for _, k := range s.Kinds {
+			p.Printf("  replaced %15d bytes  %s\n", k.Bytes, k.Kind)
+		}
+		p.Printf("  %d values known as secrets were looked for in the whole dump\n", s.Secrets)
+	}
+	if s := a.Shrunk; s != nil {
+		for _, k := range s.Kinds {
+			p.Printf("  left out %15d bytes  %s\n", k.Bytes, k.Kind)
+		}
+	}
+	if len(a.Withheld) > 0 {
+		var names []string
+		for _, m := range a.Withheld {
+			names = append(names, report.Escape(target.BaseName(m)))
+		}
+		p.Printf("  left out the files of %s, which are not .NET's own: %s\n", report.Count(uint64(len(names)), "image", "images"), strings.Join(names, ", "))
 	}
 }
