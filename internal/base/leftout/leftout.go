@@ -38,6 +38,7 @@ const magic, plain, withRuns = "sosgo shrink", 1, 2
 // A Kind states where the content of a run is. It is stored in the lowest bits of the run's address.
 type Kind uint8
 
+// Kinds of runs.
 const (
 	Nowhere Kind = iota // it was left out
 	Zeros               // all bytes are zero
