@@ -35,15 +35,6 @@ func (r *Runtime) StringChars(a target.Addr) (target.Addr, uint32, error) {
 	return a + target.Addr(r.off.String.FirstChar), v, nil
 }
 
-// Terminated returns an error unless a zero follows the n characters at chars of the string at a, as it does in every string. A dump
-// without that place proves nothing.
-func (r *Runtime) Terminated(a, chars target.Addr, n uint32) error {
-	if end, err := target.Uint16(r.mem, chars+2*target.Addr(n)); err == nil && end != 0 {
-		return target.Corruptf("string %016x goes on after its %d characters", uint64(a), n)
-	}
-	return nil
-}
-
 // StringOfChars returns the address of the string with its characters at chars.
 func (r *Runtime) StringOfChars(chars target.Addr) target.Addr {
 	return chars - target.Addr(r.off.String.FirstChar)

@@ -95,8 +95,8 @@ func (r *Runtime) StringAt(a target.Addr, limit int) (string, error) {
 		return "", target.Corruptf("string %016x has %d characters", uint64(a), n)
 	}
 	chars := a + target.Addr(r.off.String.FirstChar)
-	if err := r.Terminated(a, chars, n); err != nil {
-		return "", err
+	if end, err := target.Uint16(r.mem, chars+2*target.Addr(n)); err == nil && end != 0 { // every string ends with a zero
+		return "", target.Corruptf("string %016x goes on after its %d characters", uint64(a), n)
 	}
 	b, err := target.Bytes(r.mem, chars, 2*min(int(n), limit))
 	if err != nil {

@@ -44,7 +44,7 @@ func (o Object) plainText(limit int) (string, bool) {
 	if uint32(n) < length && limit != n {
 		return "", false
 	}
-	if uint32(n) == length && o.Type.r.Runtime().Terminated(o.Addr, at, length) != nil {
+	if uint32(n) == length && o.terminated(at, length) != nil {
 		return "", false
 	}
 	view, ok := o.Type.r.mem.View(at, 2*n)
@@ -88,7 +88,7 @@ func (o Object) text(limit int, emit func([]byte) error) error {
 		n = min(n, int64(limit))
 	}
 	if n == int64(length) {
-		if err := o.Type.r.Runtime().Terminated(o.Addr, at, length); err != nil {
+		if err := o.terminated(at, length); err != nil {
 			return err
 		}
 	}
@@ -97,6 +97,15 @@ func (o Object) text(limit int, emit func([]byte) error) error {
 		return err
 	}
 	return d.Finish(limit >= 0 && n < int64(length))
+}
+
+// terminated returns an error unless a zero follows the n characters of the string, as it does in every string. A dump without that place
+// proves nothing.
+func (o Object) terminated(chars target.Addr, n uint32) error {
+	if end, err := target.Uint16(o.Type.r.mem, chars+2*target.Addr(n)); err == nil && end != 0 {
+		return target.Corruptf("string %016x goes on after its %d characters", uint64(o.Addr), n)
+	}
+	return nil
 }
 
 // decode decodes n code units at a.
