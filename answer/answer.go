@@ -102,6 +102,24 @@ func (g *Gaps) Reword(f func(error) error) {
 	}
 }
 
+// NoteOnce puts one note, cause, in place of all notes that wrap it, where the first of them is.
+func (g *Gaps) NoteOnce(cause error) {
+	if g == nil {
+		return
+	}
+	var noted []error
+	once := false
+	for _, err := range g.noted {
+		switch {
+		case !errors.Is(err, cause):
+			noted = append(noted, err)
+		case !once:
+			noted, once = append(noted, cause), true
+		}
+	}
+	g.noted = noted
+}
+
 // Noted returns the notes in order, including duplicates. Errors of rows are not among them.
 func (g Gaps) Noted() []error { return g.noted }
 
@@ -205,8 +223,11 @@ func Count(n int, one, many string) string {
 
 // Absent returns the words shown in place of a value that is missing because of err.
 func Absent(err error) string {
-	if errors.Is(err, target.ErrLeftOut) {
+	switch {
+	case errors.Is(err, target.ErrLeftOut):
 		return "<left out>"
+	case errors.Is(err, target.ErrInCollection):
+		return "<in collection>"
 	}
 	if errors.Is(err, ErrHidden) {
 		return "<hidden>"

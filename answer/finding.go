@@ -120,6 +120,7 @@ type Triage struct {
 type TriageAbsent struct {
 	Subject string `json:"subject" doc:"what was to be looked at"`
 	Partly  bool   `json:"partly,omitempty" doc:"a part of it was looked at: what is missing may be a finding"`
+	Moving  bool   `json:"moving,omitempty" doc:"only what a garbage collection in progress was moving is missing: the process is no worse for it, and the exit code is as if nothing was"`
 	Reason  string `json:"reason" doc:"why it could not"`
 	Settles string `json:"settles,omitempty" doc:"what would settle it: another file or another kind of dump"`
 

@@ -11,6 +11,7 @@ type Soundness struct {
 	// SyncBlocks is nil if there is no table of sync blocks.
 	SyncBlocks      *int `json:"syncBlocks,omitempty" doc:"sync blocks in use"`
 	SyncBlockErrors *int `json:"syncBlockErrors,omitempty" doc:"those whose object does not name them"`
+	Moving          bool `json:"moving,omitempty" doc:"a garbage collection was in progress: its work looks like faults"`
 
 	Partial    bool `json:"-"` // only a part of the heap was checked
 	Incomplete bool `json:"-"` // not all of the heap could be checked

@@ -111,21 +111,24 @@ var keepsArguments = map[string]bool{"PrestubMethodFrame": true, "CallCountingHe
 
 // unreadReferences describes the references that frame classes keep and sosgo does not read (frames.h,
 // GcScanRoots).
-var unreadReferences = map[string]string{
-	"HijackFrame":       "what the call returned whose return address the runtime replaced",
-	"PInvokeCalliFrame": "the arguments of a call through an unmanaged function pointer",
-	"TailCallFrame":     "the arguments of a tail call",
-	"InterpreterFrame":  "the variables of interpreted methods",
+var unreadReferences = map[string]error{
+	"HijackFrame":       ErrHijacked,
+	"PInvokeCalliFrame": target.Unsupportedf("reading the arguments of a call through an unmanaged function pointer"),
+	"TailCallFrame":     target.Unsupportedf("reading the arguments of a tail call"),
+	"InterpreterFrame":  target.Unsupportedf("reading the variables of interpreted methods"),
 }
+
+// ErrHijacked is the error of a thread that a collection stopped where a method returns: it may have a reference to what the method returned.
+var ErrHijacked = target.Unsupportedf("reading what a method returned to the collection that stopped the thread there")
 
 // UnreadReferences returns target.ErrUnsupported for a frame that may keep references which sosgo does not
 // read, and nil for other frames.
 func (r *Runtime) UnreadReferences(f *Frame) error {
-	what := unreadReferences[f.Class]
-	if what == "" {
+	err := unreadReferences[f.Class]
+	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("%s %016x: %w", f.Class, uint64(f.Addr), target.Unsupportedf("reading %s", what))
+	return fmt.Errorf("%s %016x: %w", f.Class, uint64(f.Addr), err)
 }
 
 // gcFrame returns the references protected by a GCFrame, which is an explicit frame up to .NET Core 3.1

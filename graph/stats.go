@@ -1,7 +1,9 @@
 package graph
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/base/enum"
@@ -79,19 +81,30 @@ func (s *Stats) Warnings() []error {
 		list = append(list, fmt.Errorf("the references of %d objects are unknown; the first type: %w", s.BlindObjects, s.BlindTypes[0]))
 	}
 	list = append(list, s.Keepers...)
-	list = append(list, faultWarnings("references", &s.Faults)...)
-	list = append(list, faultWarnings("roots", &s.RootFaults)...)
+	absent := s.absent()
+	list = append(list, faultWarnings("references", &s.Faults, absent)...)
+	list = append(list, faultWarnings("roots", &s.RootFaults, absent)...)
 	return append(list, s.Roots...)
 }
 
-func faultWarnings(what string, counts *[faults]uint64) (list []error) {
+// absent returns the kind of FaultAbsent: target.ErrCorrupt if all that the walk skipped is in the dump.
+func (s *Stats) absent() error {
+	notInDump := func(err error) bool { return errors.Is(err, target.ErrNotInDump) }
+	if s.Corrupt == 0 || s.MissingSlots > 0 || slices.ContainsFunc(s.Corruptions, func(c *heap.Corruption) bool { return notInDump(c.Err) }) ||
+		slices.ContainsFunc(s.Lost, func(l heap.LostSegment) bool { return notInDump(l.Err) }) {
+		return target.ErrNotInDump
+	}
+	return target.ErrCorrupt
+}
+
+func faultWarnings(what string, counts *[faults]uint64, absent error) (list []error) {
 	for f, n := range counts {
 		if n == 0 {
 			continue
 		}
 		kind := target.ErrCorrupt
 		if Fault(f) == FaultAbsent {
-			kind = target.ErrNotInDump
+			kind = absent
 		}
 		list = append(list, fmt.Errorf("%d %s %v and are not followed: %w", n, what, Fault(f), kind))
 	}

@@ -54,7 +54,7 @@ func (h *Heap) HeaderSoundness(ctx context.Context, o ScanOptions) (*answer.Soun
 
 // soundness describes a verification of objects, and verifies the sync blocks.
 func (h *Heap) soundness(v *Verification, partial bool) *answer.Soundness {
-	a := &answer.Soundness{Faults: faults(v.Faults), Objects: v.Objects, Errors: v.Faulty, Partial: partial}
+	a := &answer.Soundness{Faults: faults(v.Faults), Objects: v.Objects, Errors: v.Faulty, Moving: h.inGC, Partial: partial}
 	a.Incomplete = v.Missing > 0 || len(h.warnings) > 0
 	v.noteMissing(&a.Gaps)
 	if verified, bad, ok := h.verifySyncBlocks(&a.Gaps); ok {

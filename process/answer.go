@@ -63,6 +63,7 @@ func Answer[T any](ctx context.Context, p *Process, compute func(ctx context.Con
 			gaps.NoteAll(c.graph.Notes())
 		}
 		gaps.Reword(p.collected)
+		gaps.NoteOnce(target.ErrInCollection)
 	} else if f, ok := ctx.Value(notesKey{}).(func(error)); ok {
 		for _, note := range c.notes {
 			f(p.collected(note))
@@ -109,7 +110,7 @@ func (c *Call) ObjectHeap() (*heap.Heap, error) {
 		return nil, err
 	}
 	if h.InGC() {
-		c.Note(target.Unsupportedf("the dump was taken during a garbage collection: the heap is read as far as it is sound"))
+		c.Note(target.ErrInCollection)
 	}
 	c.notes = append(c.notes, h.Warnings()...)
 	return h, nil

@@ -5,6 +5,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/base/lazy"
+	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
 )
@@ -87,19 +88,19 @@ func (p *Process) noCollection() answer.PremiseState {
 	return answer.PremiseHolds
 }
 
-// A collectedError is an error of the kind target.ErrCorrupt that was met during a collection.
+// A collectedError is an error that was met during a collection.
 type collectedError struct{ err error }
 
 func (e *collectedError) Error() string {
 	return "a collection was in progress, and this may be its work: " + e.err.Error()
 }
 
-func (e *collectedError) Unwrap() error { return target.ErrUnsupported }
+func (e *collectedError) Unwrap() error { return target.ErrInCollection }
 
 // collected returns err. During a collection nothing is known to be damaged, and an object may be on its way: an error of the kind
-// target.ErrCorrupt, or an address that was refused, is then one of the kind target.ErrUnsupported.
+// target.ErrCorrupt, an address that was refused, or an object of another type is then target.ErrInCollection.
 func (p *Process) collected(err error) error {
-	if target.ReportedKind(err) == target.ErrCorrupt && p.State(answer.HeapAtRest) != answer.PremiseHolds {
+	if (target.ReportedKind(err) == target.ErrCorrupt || errors.Is(err, objects.ErrOtherType)) && p.State(answer.HeapAtRest) != answer.PremiseHolds {
 		return &collectedError{err}
 	}
 	return err

@@ -19,6 +19,9 @@ var (
 	// ErrInModuleFile is the ErrNotInDump of memory that sosgo shrink left out because the file of
 	// the module that is loaded there has it.
 	ErrInModuleFile error = &wrapped{errors.New("in the module's file, and therefore left out when the dump was shrunk"), ErrNotInDump}
+	// ErrInCollection is the ErrUnsupported of a dump that was taken during a garbage collection: what
+	// the collector was moving can't be read, and nothing is damaged.
+	ErrInCollection error = &wrapped{errors.New("the dump was taken during a garbage collection: what it was moving can't be read"), ErrUnsupported}
 )
 
 // What is wrong with a question, and not with the dump, is one of these errors.

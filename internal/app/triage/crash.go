@@ -2,6 +2,7 @@ package triage
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -135,10 +136,16 @@ func ownMethod(f answer.CrashFrame) bool {
 	return f.Place == nil && f.Method.Err == nil && f.Method.S != "" && !strings.HasPrefix(f.Method.S, "[") && !answer.LibraryMethod(f.Method.S)
 }
 
-// firstOf returns the first of errs, or otherwise.
+// firstOf returns the first of errs, or otherwise. What a collection in progress was moving comes last: it is no failure.
 func firstOf(errs []error, otherwise error) error {
+	if i := slices.IndexFunc(errs, func(err error) bool { return !moving(err) }); i >= 0 {
+		return errs[i]
+	}
 	if len(errs) > 0 {
 		return errs[0]
 	}
 	return otherwise
 }
+
+// moving reports whether a part is missing because a collection in progress was moving it.
+func moving(err error) bool { return errors.Is(err, target.ErrInCollection) }

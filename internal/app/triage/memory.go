@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/app/signature"
 	"github.com/sosgo/sosgo/internal/words"
 	"github.com/sosgo/sosgo/metadata"
@@ -31,7 +32,7 @@ func outOfMemory(_ context.Context, q *Answers) (view, error) {
 	if len(m.Failures) > 0 && q.GCSettings.read {
 		settings, err := q.GCSettings.get()
 		if limits = limitClauses(settings); err != nil {
-			v.partly = cmp.Or(v.partly, err)
+			v.miss(err)
 		}
 	}
 	for i := range m.Failures {
@@ -162,7 +163,8 @@ func holders(_ context.Context, q *Answers) (view, error) {
 	v := view{}
 	if l.Incomplete {
 		notes := l.Noted()
-		missing := slices.DeleteFunc(slices.Clone(notes), func(err error) bool { return errors.Is(err, stackwalk.ErrRunning) })
+		atWork := func(err error) bool { return errors.Is(err, stackwalk.ErrRunning) || errors.Is(err, dac.ErrHijacked) }
+		missing := slices.DeleteFunc(slices.Clone(notes), atWork)
 		if v.partly = firstOf(missing, nil); len(notes) == 0 {
 			v.partly = target.ErrNotInDump
 		}
@@ -509,7 +511,7 @@ func handles(ctx context.Context, q *Answers) (view, error) {
 	counts := map[alike]*answer.TypeCount{}
 	for h, err := range list.Handles {
 		if err != nil {
-			v.partly = cmp.Or(v.partly, err)
+			v.miss(err)
 			continue
 		}
 		k := alike{h.Type, h.MethodTable}

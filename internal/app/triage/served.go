@@ -68,13 +68,13 @@ func webRequests(_ context.Context, q *Answers) (view, error) {
 	v := view{partly: firstOf(list.Noted(), nil), beside: len(list.Requests) == 0}
 	all := q.served()
 	unknown := 0
-	for _, s := range all {
-		if list.Now == nil || s.Started == nil || s.Stack == nil && len(s.Threads) == 0 {
+	for i := range all {
+		if mayBeSlow(&all[i], list.Now != nil) {
 			unknown++
 		}
 	}
 	if 2*unknown > len(all) {
-		v.partly = cmp.Or(v.partly, fmt.Errorf("since when %d requests are served, or what they wait for: %w", unknown, target.ErrNotInDump))
+		v.miss(fmt.Errorf("since when %d requests are served, or what they wait for: %w", unknown, target.ErrNotInDump))
 	}
 	for _, g := range q.slow(all) {
 		if x := silentFor(g, len(all)); x != nil {
@@ -82,6 +82,23 @@ func webRequests(_ context.Context, q *Answers) (view, error) {
 		}
 	}
 	return v, nil
+}
+
+// mayBeSlow reports whether a request may have waited long for a server, and the dump does not say so. clocked reports whether the time of the
+// dump is known by the server's clock. Code that runs, or waits for something else, has no server to wait for.
+func mayBeSlow(s *served, clocked bool) bool {
+	switch {
+	case clocked && s.Started != nil && s.age < slowRequest:
+		return false
+	case s.Stack == nil:
+		return len(s.Threads) == 0
+	}
+	return waitsOutside(s.Stack) && (!clocked || s.Started == nil)
+}
+
+// waitsOutside reports whether code waits for a server or a socket.
+func waitsOutside(w *answer.AsyncWork) bool {
+	return w.Remote != "" || w.Why.Says == words.OfASocket.Kind()
 }
 
 // A slowGroup is the requests that have waited long for one thing.
@@ -101,7 +118,7 @@ func (q *Answers) slow(all []served) []slowGroup {
 	index := map[string]int{}
 	var out []slowGroup
 	for _, s := range all {
-		if s.Stack == nil || s.age < slowRequest || s.Stack.Remote == "" && s.Stack.Why.Says != words.OfASocket.Kind() {
+		if s.Stack == nil || s.age < slowRequest || !waitsOutside(s.Stack) {
 			continue
 		}
 		what := q.remoteOf(s.Stack, pools)

@@ -82,6 +82,32 @@ func TestServed(t *testing.T) {
 	}
 }
 
+// TestRequestsThatMayBeSlow: a request of unknown age is a gap if it may wait for a server.
+func TestRequestsThatMayBeSlow(t *testing.T) {
+	socket, promise := answer.AsyncWork{Why: words.OfASocket.Of()}, answer.AsyncWork{Why: words.APromise.Of()}
+	lost := serve(6, "/a", 0, promise, 1)
+	old := serve(6, "/a", time.Minute, promise, 1)
+	for i := range lost {
+		lost[i].Stack, old[i].Stack = nil, nil
+	}
+	for name, c := range map[string]struct {
+		list    []answer.Request
+		unknown bool
+	}{
+		"waits for a socket, of unknown age": {serve(6, "/a", 0, socket, 1), true},
+		"waits within the process":           {serve(6, "/a", 0, promise, 1), false},
+		"nobody knows what it waits for":     {lost, true},
+		"old":                                {old, true},
+		"young":                              {serve(6, "/a", time.Second, socket, 1), false},
+	} {
+		q := healthy()
+		q.Requests = Got(&answer.Requests{Now: &servedAt, Requests: c.list}, nil)
+		out, err := Judge(context.Background(), q, Options{})
+		require.NoError(t, err)
+		assert.Equal(t, c.unknown, len(out.Unknown) == 1, name)
+	}
+}
+
 // TestVictims checks that a finding names the requests that wait because of it: by its threads, by the boxes of a pool's waits, and by methods
 // that wait for one thing alone.
 func TestVictims(t *testing.T) {

@@ -18,7 +18,8 @@ func waits(ctx context.Context, q *Answers) (view, error) {
 	if err != nil && (w == nil || w.Looked == 0 || ctx.Err() != nil) {
 		return view{}, err
 	}
-	v := view{partly: cmp.Or(err, w.Lost, firstOf(w.Noted(), nil))}
+	v := view{}
+	v.miss(append([]error{err, w.Lost}, w.Noted()...)...)
 	failedIn := q.failures()
 	for _, x := range v.findings(w.Verdicts) {
 		f := finding(x.Kind, x)
@@ -105,7 +106,7 @@ func pool(_ context.Context, q *Answers) (view, error) {
 	case p.Kind == answer.PoolUnknown:
 		return v, firstOf(p.Noted(), target.ErrNotInDump)
 	default:
-		v.partly = cmp.Or(p.Queued.Err, firstOf(p.Noted(), nil))
+		v.miss(append([]error{p.Queued.Err}, p.Noted()...)...)
 	}
 	for _, x := range v.findings(p.Verdicts) {
 		f := finding(x.Kind, x)
@@ -116,7 +117,7 @@ func pool(_ context.Context, q *Answers) (view, error) {
 	}
 	for i := range p.Verdicts {
 		if x := &p.Verdicts[i]; x.Strength == answer.StrengthUnknown {
-			v.partly = cmp.Or(v.partly, p.Total.Err, p.Running.Err, fmt.Errorf("%s: %w", x.Text, target.ErrNotInDump))
+			v.miss(p.Total.Err, p.Running.Err, fmt.Errorf("%s: %w", x.Text, target.ErrNotInDump))
 		}
 	}
 	return v, nil

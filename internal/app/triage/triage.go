@@ -120,6 +120,9 @@ func judge(ctx context.Context, q *Answers, o Options) (judged, error) {
 			seen = true
 			u := unknown(s.name, v.partly)
 			u.Partly = true
+			if moving(v.partly) {
+				u.Moving, u.Reason, u.Settles = true, target.ErrInCollection.Error()+"; neither damage nor locks and permits left behind can be judged", "another dump, taken a moment later"
+			}
 			out.Unknown = append(out.Unknown, u)
 		case len(v.found) == 0 && v.beside:
 		case len(v.found) == 0:
@@ -144,6 +147,20 @@ func judge(ctx context.Context, q *Answers, o Options) (judged, error) {
 	return out, ctx.Err()
 }
 
+// miss records why a part of the subject could not be checked: the first of errs, as firstOf has it.
+func (v *view) miss(errs ...error) {
+	errs = slices.DeleteFunc(append([]error{v.partly}, errs...), func(err error) bool { return err == nil })
+	v.partly = firstOf(errs, nil)
+}
+
+// unjudged returns the reason for a conclusion that can't be judged.
+func unjudged(c *answer.Verdict) error {
+	if atRest := words.CantBeJudged.Of(words.Text(answer.HeapAtRest.Broken())); c.Text == atRest.Text {
+		return target.ErrInCollection
+	}
+	return target.Unsupportedf("%s", c.Text)
+}
+
 // lower makes the findings of a subject as strong as the premises of the process allow. A finding that has lost a premise can't be judged, and
 // neither can its subject.
 func (v *view) lower(q *Answers) {
@@ -155,7 +172,7 @@ func (v *view) lower(q *Answers) {
 		}
 		if of < len(f.Clauses) {
 			if c := &f.Clauses[of]; c.Says == words.CantBeJudged.Kind() {
-				v.partly = cmp.Or(v.partly, target.Unsupportedf("%s", c.Text))
+				v.miss(unjudged(c))
 				continue
 			}
 			f.Strength = answer.Weakest(f.Strength, f.Clauses[of].Strength)
@@ -170,7 +187,7 @@ func (v *view) findings(list []answer.Verdict) []answer.Verdict {
 	var out []answer.Verdict
 	for _, x := range list {
 		if x.Says == words.CantBeJudged.Kind() {
-			v.partly = cmp.Or(v.partly, target.Unsupportedf("%s", x.Text))
+			v.miss(unjudged(&x))
 		}
 		if !slices.Contains(normal, x.Kind) {
 			out = append(out, x)

@@ -3,6 +3,7 @@ package triage
 import (
 	"context"
 	"errors"
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -856,7 +857,20 @@ func TestPremises(t *testing.T) {
 	assert.NotContains(t, a.Quiet, "soundness of the heap")
 	i := slices.IndexFunc(a.Unknown, func(u answer.TriageAbsent) bool { return u.Subject == "soundness of the heap" })
 	require.GreaterOrEqual(t, i, 0)
-	assert.Contains(t, a.Unknown[i].Reason, "a collection was in progress")
+	assert.Contains(t, a.Unknown[i].Reason, "during a garbage collection")
+	assert.True(t, a.Unknown[i].Moving)
+
+	// What the collector was moving is one reason for all subjects. Other reasons come first.
+	q.Waits = Got(&answer.Waits{Lost: fmt.Errorf("a place: %w", target.ErrInCollection)}, nil)
+	q.ThreadPool.value.Queued.Err = target.ErrNotInDump
+	q.ThreadPool.value.Note(target.ErrInCollection)
+	_, a = kinds()
+	require.Len(t, a.Unknown, 3)
+	assert.Equal(t, []string{"locks and blocked threads", "thread pool", "soundness of the heap"}, []string{a.Unknown[0].Subject, a.Unknown[1].Subject, a.Unknown[2].Subject})
+	assert.True(t, a.Unknown[0].Moving)
+	assert.Equal(t, a.Unknown[2].Reason, a.Unknown[0].Reason)
+	assert.False(t, a.Unknown[1].Moving)
+	require.ErrorIs(t, a.Unknown[1].Err, target.ErrNotInDump)
 
 	q.VerifyHeap = Got(&answer.Soundness{}, nil)
 	q.FreeSpace = Got(&answer.Fragmentation{Generations: []answer.FreeSpace{

@@ -23,7 +23,7 @@ func sqlPools(_ context.Context, q *Answers) (view, error) {
 	v := view{partly: firstOf(list.Noted(), nil)}
 	for i := range list.Pools {
 		p := &list.Pools[i]
-		v.partly = cmp.Or(v.partly, p.Waiting.Err)
+		v.miss(p.Waiting.Err)
 		if f := silentDatabase(p, q.Taken); f != nil {
 			v.found = append(v.found, *f)
 		}

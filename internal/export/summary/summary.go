@@ -11,6 +11,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/app/signature"
+	"github.com/sosgo/sosgo/target"
 )
 
 // AddCrash adds why the process died. Without a crash in the dump there is no signature.
@@ -80,6 +81,7 @@ func AddTriage(s *answer.Summary, t *answer.Triage) {
 			s.Note(err)
 		}
 	}
+	s.NoteOnce(target.ErrInCollection)
 	for i := range t.Findings[:min(len(t.Findings), mostFindings)] {
 		f := &t.Findings[i]
 		x := answer.FindingSummary{Kind: f.Kind, Severity: f.Severity, Text: f.Text, Strength: f.Strength, Identity: f.Identity}

@@ -157,6 +157,21 @@ func TestAdvice(t *testing.T) {
 	assert.Empty(t, Advice(errors.New("other")))
 }
 
+// TestWarningOfACollection: what a collection left is one warning, and no damage is warned of besides.
+func TestWarningOfACollection(t *testing.T) {
+	c := &Context{}
+	c.Warn(target.ErrNotInDump)
+	for range 3 {
+		c.Warn(fmt.Errorf("a place: %w", target.ErrInCollection))
+		c.Warn(target.Corruptf("another place"))
+	}
+	assert.Equal(t, 2, c.Warned())
+	assert.Contains(t, c.warningLine(false, nil), "(1 not in dump, 1 unsupported)")
+	c = &Context{}
+	c.Warn(target.ErrInCollection)
+	assert.Equal(t, "warning: "+target.ErrInCollection.Error(), c.warningLine(false, nil))
+}
+
 func TestWarnings(t *testing.T) {
 	o := runMain(t, dumpFolder(t), "", nil, "warn")
 	assert.Equal(t, ExitOK, o.code)

@@ -54,6 +54,7 @@ type Context struct {
 
 	warnings []report.Problem
 	warned   int
+	moving   bool        // a collection in progress is among the warnings
 	kinds    []kindCount // of all warnings, in order of first occurrence
 }
 
@@ -141,7 +142,16 @@ func (c *Context) Page(w io.Writer) *report.Page { return report.NewPage(w, c.SO
 
 // Warn records that a part of the answer is missing or doubtful. The command continues. One line on stderr counts the
 // warnings at the end, and JSON lists them.
+//
+// A collection in progress is one warning: it leaves traces all over the heap, and damage looks the same.
 func (c *Context) Warn(err error) {
+	moving := errors.Is(err, target.ErrInCollection)
+	if c.moving && (moving || target.ReportedKind(err) == target.ErrCorrupt) {
+		return
+	}
+	if moving {
+		c.moving, err = true, target.ErrInCollection
+	}
 	text, kind, advice := err.Error(), kindWord(err), ""
 	c.count(kind)
 	if inModuleFile(err) {

@@ -85,12 +85,20 @@ func WriteMarkdown(ctx context.Context, w io.Writer, a Asker, s Subject) error {
 	if len(t.Quiet) > 0 {
 		fmt.Fprintf(&b, "Checked, nothing wrong: %s.\n\n", strings.Join(t.Quiet, ", "))
 	}
-	for i, u := range t.Unknown {
+	var reasons []string
+	subjects := map[string][]string{}
+	for _, u := range t.Unknown {
+		if subjects[u.Reason] == nil {
+			reasons = append(reasons, u.Reason)
+		}
+		subjects[u.Reason] = append(subjects[u.Reason], u.Subject)
+	}
+	for i, reason := range reasons {
 		if i == mostUnread {
-			fmt.Fprintf(&b, "- %d more\n", len(t.Unknown)-i)
+			fmt.Fprintf(&b, "- %d more\n", len(reasons)-i)
 			break
 		}
-		fmt.Fprintf(&b, "- Not all could be read: %s: %s\n", u.Subject, plain(u.Reason))
+		fmt.Fprintf(&b, "- Not all could be read: %s: %s\n", strings.Join(subjects[reason], ", "), plain(reason))
 	}
 	if err := ctx.Err(); err != nil {
 		return err

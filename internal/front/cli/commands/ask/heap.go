@@ -34,7 +34,7 @@ func ListedHeap(c *cli.Context, ignoreGCState bool) (*heap.Heap, error) {
 		return nil, err
 	}
 	if h.InGC() && !ignoreGCState {
-		c.Warn(target.Unsupportedf("the dump was taken during a garbage collection: the heap is read as far as it is sound"))
+		c.Warn(target.ErrInCollection)
 	}
 	return h, nil
 }

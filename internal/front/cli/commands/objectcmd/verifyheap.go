@@ -10,6 +10,7 @@ import (
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/internal/front/cli/commands/ask"
 	"github.com/sosgo/sosgo/internal/front/cli/text/objecttext"
+	"github.com/sosgo/sosgo/internal/front/report"
 )
 
 type verifyOptions struct {
@@ -19,13 +20,16 @@ type verifyOptions struct {
 }
 
 func verifyHeapCommand() cli.Command {
-	return cli.Ask(cli.Command{
+	return cli.AskWith(cli.Command{
 		Name:    "verifyheap",
 		Summary: "check the heap for corruption",
 		Usage:   "[OPTIONS] [START [END|LSIZE]]",
 		Help: "Every object must have a type, end inside its segment, refer to objects only, and have a header that fits its lock. An object is " +
-			"often overwritten by the one in front of it (listnearobj), or by native code.",
-	}, askVerifyHeap, objecttext.Soundness)
+			"often overwritten by the one in front of it (listnearobj), or by native code. A garbage collection in progress leaves traces that look " +
+			"like faults: they are listed with -ignoregcstate.",
+	}, askVerifyHeap, func(p *report.Page, s *answer.Soundness, o *verifyOptions) {
+		objecttext.Soundness(p, s, o.IgnoreGCState)
+	})
 }
 
 func askVerifyHeap(c *cli.Context, o *verifyOptions) (*answer.Soundness, error) {

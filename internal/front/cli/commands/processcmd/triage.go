@@ -26,6 +26,7 @@ func triageCommand() cli.Command {
 			"large holders of memory, load contexts that stay and a damaged heap, " +
 			"each in a line with its evidence and the command that shows more. What was looked at without a finding, and what could not be looked at, follows. " +
 			"The exit code is 0 if nothing wrong was found, 7 if something was, and 3, 4 or 5 if nothing was found but not everything could be looked at. " +
+			"What a garbage collection in progress was moving does not count for it. " +
 			"docs/triage.md lists the kinds of findings with their order.\n\n" +
 			"\"sosgo triage -p PID\" takes a dump of a running process first, as collect does.",
 		Examples: []cli.Example{
@@ -56,7 +57,9 @@ func TriageEnd(c *cli.Context, t *answer.Triage, err error) error {
 		if u.Settles == "" {
 			u.Settles = strings.TrimPrefix(c.Advice(u.Err), cli.CheckAddress) // triage takes no address
 		}
-		missing = cmp.Or(missing, u.Err)
+		if !u.Moving {
+			missing = cmp.Or(missing, u.Err)
+		}
 	}
 	if n := len(t.Findings); n > 0 {
 		return cli.Stated(&cli.GateError{Text: fmt.Sprintf("something is wrong: %d findings", n)})

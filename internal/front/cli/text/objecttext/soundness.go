@@ -8,8 +8,16 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Soundness is the text of verifyheap. SOS verifies the sync blocks of a part of the heap only.
-func Soundness(p *report.Page, s *answer.Soundness) {
+// Soundness is the text of verifyheap. SOS verifies the sync blocks of a part of the heap only. During a collection the faults are counted, and
+// listed if traces is set: most are the collector's work.
+func Soundness(p *report.Page, s *answer.Soundness, traces bool) {
+	if s.Moving && !traces && !p.SOS {
+		p.Printf("%s objects verified. The heap can't be judged: a garbage collection was in progress.\n", report.Commas(s.Objects))
+		if s.Errors > 0 {
+			p.Printf("Left by the collection, or damaged (-ignoregcstate lists all): %s.\n", report.Commas(uint64(s.Errors)))
+		}
+		return
+	}
 	if len(s.Faults) > 0 {
 		faultTable(p, s)
 	}

@@ -56,9 +56,12 @@ func Triage(p *report.Page, t *answer.Triage) {
 
 // incomplete begins the page with what was not looked at, if that is at least half.
 func incomplete(p *report.Page, t *answer.Triage) {
-	unknown := 0
+	unknown, looked := 0, len(t.Quiet)
 	for i := range t.Unknown {
-		if t.Unknown[i].Err != nil {
+		switch u := &t.Unknown[i]; {
+		case u.Moving:
+			looked++
+		case u.Err != nil:
 			unknown++
 		}
 	}
@@ -66,7 +69,7 @@ func incomplete(p *report.Page, t *answer.Triage) {
 	for i := range t.Findings {
 		kinds[t.Findings[i].Kind] = true
 	}
-	if all := unknown + len(t.Quiet) + len(kinds); unknown > 0 && 2*unknown >= all {
+	if all := unknown + looked + len(kinds); unknown > 0 && 2*unknown >= all {
 		p.Printf("Incomplete: %d of about %d subjects were not looked at, or only in part: the end of this page says why.\n", unknown, all)
 	}
 }
