@@ -775,7 +775,7 @@ export interface Touched {
 }
 
 export interface TriageAbsent {
-  partly?: boolean; reason: string; settles?: string; subject: string;
+  moving?: boolean; partly?: boolean; reason: string; settles?: string; subject: string;
 }
 
 export interface TypeCount {
