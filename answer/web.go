@@ -38,7 +38,7 @@ type Request struct {
 	Upgraded  bool         `json:"upgraded,omitempty" doc:"the connection has become a WebSocket or another protocol" text:"+, upgraded to WebSocket or another protocol"`
 	Aborted   bool         `json:"aborted,omitempty" doc:"the client has gone" text:"+, client disconnected"`
 	Started   *time.Time   `json:"started,omitempty" doc:"when it came in: the start of its activity; none if the host did not take the time" text:"since;line"`
-	Age       string       `json:"age,omitempty" doc:"how long ago that was, if it is known when the dump was made" text:"+ (%)"`
+	Age       string       `json:"age,omitempty" doc:"how long ago that was, if it is known when the dump was made" text:"+ (%);elapsed"`
 	Endpoint  Text         `json:"endpoint,omitzero" doc:"name of the endpoint that answers it" text:"route;line"`
 	Route     Text         `json:"route,omitzero" doc:"pattern of its route" text:"+ (%)"`
 	User      Text         `json:"user,omitzero" doc:"name of the authenticated user" text:"user;line"`
@@ -86,7 +86,7 @@ type Activity struct {
 	Parent    Text        `json:"parentSpanId,omitzero" doc:"id of the span that it belongs to" text:"+, parent %"`
 	ID        Text        `json:"id,omitzero" doc:"the id as a whole, if anybody has asked for it" text:"-"`
 	Started   *time.Time  `json:"started,omitempty" doc:"when it began" text:"+, since %"`
-	Took      string      `json:"took,omitempty" doc:"how long it took; absent while it goes on" text:"+, took %"`
+	Took      string      `json:"took,omitempty" doc:"how long it took; absent while it goes on" text:"+, took %;elapsed"`
 }
 
 // Messages lists the requests that a process sent with HttpClient.

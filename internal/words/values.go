@@ -2,6 +2,7 @@ package words
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"time"
 
@@ -72,12 +73,57 @@ func Share(percent float64) answer.Statement {
 
 // Duration returns a time.
 func Duration(d time.Duration) answer.Statement {
-	return number(answer.ArgDuration, uint64(max(d, 0)), d.String())
+	return number(answer.ArgDuration, uint64(max(d, 0)), Elapsed(d))
 }
 
 // Milliseconds returns a time in milliseconds.
-func Milliseconds(n int64) answer.Statement {
-	return number(answer.ArgDuration, uint64(max(n, 0))*uint64(time.Millisecond), fmt.Sprintf("%d ms", n))
+func Milliseconds(n int64) answer.Statement { return Duration(millis(n)) }
+
+// millis returns a number of milliseconds as a duration. It ends at the longest duration.
+func millis(n int64) time.Duration {
+	const most = int64(math.MaxInt64 / time.Millisecond)
+	return time.Duration(min(max(n, -most), most)) * time.Millisecond
+}
+
+// ElapsedMillis is Elapsed of a number of milliseconds.
+func ElapsedMillis(n int64) string { return Elapsed(millis(n)) }
+
+// Elapsed returns a duration for people: "14.2 s", "1 min 40 s", "2 h 5 min", "250 ms".
+func Elapsed(d time.Duration) string {
+	if d < 0 {
+		return "-" + Elapsed(-max(d, -math.MaxInt64))
+	}
+	const day = 24 * time.Hour
+	for _, u := range [...]struct {
+		below, unit time.Duration
+		name        string
+	}{{time.Microsecond, time.Nanosecond, "ns"}, {time.Millisecond, time.Microsecond, "µs"}, {time.Second, time.Millisecond, "ms"}} {
+		if n := d.Round(u.unit) / u.unit; n < u.below/u.unit {
+			if n == 0 {
+				break
+			}
+			return fmt.Sprintf("%d %s", n, u.name)
+		}
+	}
+	switch tenths := d.Round(time.Second / 10); {
+	case tenths < time.Minute:
+		return strconv.FormatFloat(tenths.Seconds(), 'f', -1, 64) + " s"
+	case d.Round(time.Second) < time.Hour:
+		return twoUnits(d, time.Minute, time.Second, "min", "s")
+	case d.Round(time.Minute) < day:
+		return twoUnits(d, time.Hour, time.Minute, "h", "min")
+	}
+	return twoUnits(d, day, time.Hour, "d", "h")
+}
+
+// twoUnits returns a duration in two units, the second only if it is not 0.
+func twoUnits(d, large, small time.Duration, largeName, smallName string) string {
+	d = d.Round(small)
+	text := fmt.Sprintf("%d %s", d/large, largeName)
+	if rest := d % large / small; rest > 0 {
+		text += fmt.Sprintf(" %d %s", rest, smallName)
+	}
+	return text
 }
 
 // Object returns the address of an object, with all its digits.

@@ -44,14 +44,14 @@ func TestArguments(t *testing.T) {
 	part := say("a part", " in {method}")
 	whole := say("a whole", "{items item waits|items wait} for {thing}{where?}{more?}; {items:it is|they are} {list}")
 	s := whole.Of(N(2), Text("𝄞 \"x\""), part.Of(Method("A.B()")), answer.Statement{}, Join(", ", N(1), Duration(3*time.Second)))
-	assert.Equal(t, `2 items wait for 𝄞 "x" in A.B(); they are 1, 3s`, s.Text)
+	assert.Equal(t, `2 items wait for 𝄞 "x" in A.B(); they are 1, 3 s`, s.Text)
 	assert.Equal(t, "1 item waits for x; it is y", whole.Of(N(1), Text("x"), answer.Statement{}, answer.Statement{}, Text("y")).Text)
 	units := utf16.Encode([]rune(s.Text))
 	var got []string
 	for _, a := range s.Args {
 		got = append(got, a.Name+": "+string(a.Type)+": "+string(utf16.Decode(units[a.Start:a.End])))
 	}
-	assert.Equal(t, []string{"items: count: 2", `thing: text: 𝄞 "x"`, "where: phrase:  in A.B()", "method: method: A.B()", "list: count: 1", "list: duration: 3s"}, got)
+	assert.Equal(t, []string{"items: count: 2", `thing: text: 𝄞 "x"`, "where: phrase:  in A.B()", "method: method: A.B()", "list: count: 1", "list: duration: 3 s"}, got)
 	assert.Equal(t, "a whole", s.Says)
 	assert.Equal(t, "a part", s.Args[2].Value)
 	assert.Equal(t, uint64(2), *s.Args[0].Number)
@@ -59,7 +59,7 @@ func TestArguments(t *testing.T) {
 	rest := s.From(strings.Index(s.Text, "they"))
 	require.Len(t, rest.Args, 2)
 	units = utf16.Encode([]rune(rest.Text))
-	assert.Equal(t, "3s", string(utf16.Decode(units[rest.Args[1].Start:rest.Args[1].End])))
+	assert.Equal(t, "3 s", string(utf16.Decode(units[rest.Args[1].Start:rest.Args[1].End])))
 }
 
 func lowerAll(list []answer.Verdict, state func(answer.Premise) answer.PremiseState) []answer.Verdict {

@@ -20,7 +20,7 @@ func TestEndsByItself(t *testing.T) {
 		called string
 		want   string
 	}{
-		{wait{how: answer.HowRecorded, timeout: 60000}, wait60, "waits for at most 1m0s"},
+		{wait{how: answer.HowRecorded, timeout: 60000}, wait60, "waits for at most 1 min"},
 		{wait{how: answer.HowRecorded, timeout: -1}, wait60, ""},
 		{wait{how: answer.HowRecorded, timeout: -1}, "System.Threading.Tasks.Task.Wait(System.Threading.CancellationToken)", "can be canceled if its token can"},
 		{wait{how: answer.HowRecorded, timeout: -1}, "System.Threading.Tasks.Task.WaitAny(System.Threading.Tasks.Task[])", "waits for any of several"},

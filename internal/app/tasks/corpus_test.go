@@ -118,9 +118,9 @@ func TestAsyncStacks(t *testing.T) {
 	list := stacks(t, collect(t, testdump.Open(t, "net10-async").Dump), tasks.StackOptions{Variables: true})
 	require.Len(t, list, 4)
 	assert.Equal(t, "a promise (TaskCompletionSource)", list[0].Reason.String())
-	assert.Equal(t, "a Task.Delay of 16m40s", list[1].Reason.String())
+	assert.Equal(t, "a Task.Delay of 16 min 40 s", list[1].Reason.String())
 	assert.Equal(t, "a SemaphoreSlim", list[2].Reason.String())
-	assert.Equal(t, "a Task.Delay of 2h46m40s", list[3].Reason.String())
+	assert.Equal(t, "a Task.Delay of 2 h 47 min", list[3].Reason.String())
 	got := methods(list[0])
 	require.Greater(t, len(got), 20)
 	assert.Equal(t, []string{"System.Threading.Tasks.Task<System.String>", " " + scenario + ".Inner > TaskCompletionSource.Task",
@@ -235,7 +235,7 @@ func TestWebStacks(t *testing.T) {
 			}
 		}
 		for method, want := range map[string]string{
-			"WebDebuggee.PoolWork.EnterLock": "a SemaphoreSlim", "WebDebuggee.PoolWork.SleepThreeHours": "a Task.Delay of 3h0m0s",
+			"WebDebuggee.PoolWork.EnterLock": "a SemaphoreSlim", "WebDebuggee.PoolWork.SleepThreeHours": "a Task.Delay of 3 h",
 			"WebDebuggee.PoolWork.Beat": "the next tick of a PeriodicTimer", "WebDebuggee.PoolWork.WriteFourth": "room in a channel",
 			"WebDebuggee.PoolWork.ReadEmpty": "an item in a channel", "WebDebuggee.NpgsqlPool.Read": "the server's answer (NpgsqlCommand.ExecuteReaderAsync)",
 			"WebDebuggee.SqlPools.Query": "the server's answer (SqlCommand.ExecuteReaderAsync)", "WebDebuggee.SqlPools.OpenLater": "a connection (DbConnection.OpenAsync)",

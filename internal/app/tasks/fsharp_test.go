@@ -73,7 +73,7 @@ func TestFSharp(t *testing.T) {
 		"a SemaphoreSlim: Shop.Orders.loadOrder Shop.Orders.pipeline", semaphore, semaphore, semaphore, semaphore,
 		"a message (MailboxProcessor): Shop.Orders.loop<Microsoft.FSharp.Core.Unit>",
 		"a promise (TaskCompletionSource): Shop.Orders.waitsForTcs",
-		"an Async.Sleep of 2h46m40s: Shop.Orders.stuck",
+		"an Async.Sleep of 2 h 47 min: Shop.Orders.stuck",
 		"its cancellation (infinite Task.Delay): Shop.Orders.loadOrder Shop.Orders.pipeline",
 	}, got)
 	slices.Sort(ids)

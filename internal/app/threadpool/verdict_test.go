@@ -66,7 +66,7 @@ func TestVerdict(t *testing.T) {
 		assert.Equal(t, c.strength, v.Strength, c.text)
 		assert.NotEmpty(t, v.Evidence)
 	}
-	assert.Contains(t, threadpool.Judge(pool(5, 2, 2, true, true), &answer.WorkQueues{}).Evidence, "a worker last took an item 1000 ms before the newest time that the process noted")
+	assert.Contains(t, threadpool.Judge(pool(5, 2, 2, true, true), &answer.WorkQueues{}).Evidence, "a worker last took an item 1 s before the newest time that the process noted")
 }
 
 // TestWhereWorkersStand checks the order of the evidence. In a starved pool, what blocks most workers follows the

@@ -329,12 +329,12 @@ func TestSilentServers(t *testing.T) {
 		says             string
 		severity         answer.Severity
 	}{
-		"connections": {requests(5, old, answer.WaitConnection), nil, "5 of 5 requests to api:80 wait for a connection (4 are being opened), the oldest for at least 12s", answer.SeverityHigh},
-		"answers":     {requests(1, young, answer.WaitConnection), requests(20, old, answer.WaitServer), "20 of 21 requests to api:80 wait for its answer, the oldest for at least 12s", answer.SeverityHigh},
-		"fewer":       {nil, served(requests(6, old, answer.WaitServer)), "6 of 6 requests to api:80 wait for its answer, the oldest for at least 12s", answer.SeverityWarning},
+		"connections": {requests(5, old, answer.WaitConnection), nil, "5 of 5 requests to api:80 wait for a connection (4 are being opened), the oldest for at least 12 s", answer.SeverityHigh},
+		"answers":     {requests(1, young, answer.WaitConnection), requests(20, old, answer.WaitServer), "20 of 21 requests to api:80 wait for its answer, the oldest for at least 12 s", answer.SeverityHigh},
+		"fewer":       {nil, served(requests(6, old, answer.WaitServer)), "6 of 6 requests to api:80 wait for its answer, the oldest for at least 12 s", answer.SeverityWarning},
 		"long polls":  {nil, requests(19, old, answer.WaitServer), "", ""},
-		"both":        {requests(3, old, answer.WaitConnection), requests(3, old, answer.WaitServer), "6 of 6 requests to api:80 wait for its answer or, 3 of them, for a connection (4 are being opened), the oldest for at least 12s", answer.SeverityHigh},
-		"few connect": {served(requests(1, old, answer.WaitConnection)), requests(6, old, answer.WaitServer), "7 of 7 requests to api:80 wait for its answer or, 1 of them, for a connection (4 are being opened), the oldest for at least 12s", answer.SeverityWarning},
+		"both":        {requests(3, old, answer.WaitConnection), requests(3, old, answer.WaitServer), "6 of 6 requests to api:80 wait for its answer or, 3 of them, for a connection (4 are being opened), the oldest for at least 12 s", answer.SeverityHigh},
+		"few connect": {served(requests(1, old, answer.WaitConnection)), requests(6, old, answer.WaitServer), "7 of 7 requests to api:80 wait for its answer or, 1 of them, for a connection (4 are being opened), the oldest for at least 12 s", answer.SeverityWarning},
 		"few":         {nil, requests(4, old, answer.WaitServer), "", ""},
 		"young":       {nil, requests(50, young, answer.WaitServer), "", ""},
 		"unknown":     {requests(50, unread, answer.WaitConnection), nil, "", ""},
@@ -376,7 +376,7 @@ func TestSilentDatabases(t *testing.T) {
 		taken time.Time
 		says  string
 	}{
-		"silent":  {append(commands(6, 20*time.Second, 30*time.Second), commands(2, time.Second, 30*time.Second)...), now, "6 of 8 commands of the pool Data Source=db have waited for the server for half of their timeout and longer, the oldest for 20s"},
+		"silent":  {append(commands(6, 20*time.Second, 30*time.Second), commands(2, time.Second, 30*time.Second)...), now, "6 of 8 commands of the pool Data Source=db have waited for the server for half of their timeout and longer, the oldest for 20 s"},
 		"young":   {commands(6, 10*time.Second, 30*time.Second), now, ""},
 		"reports": {commands(6, 60*time.Second, 300*time.Second), now, ""},
 		"few":     {commands(4, 20*time.Second, 30*time.Second), now, ""},

@@ -21,7 +21,7 @@ func TestSilent(t *testing.T) {
 	}
 	v := silent(sent(40, 12*time.Second), now)
 	require.NotNil(t, v)
-	assert.Equal(t, "40 commands that cache:6379/Interactive was sent wait for its answer, the first (GET) for 12s", v.Text)
+	assert.Equal(t, "40 commands that cache:6379/Interactive was sent wait for its answer, the first (GET) for 12 s", v.Text)
 	assert.Equal(t, answer.FindingDependency, v.Kind)
 	part := sent(40, 12*time.Second)
 	part.Sent.Count.Err = target.ErrNotInDump

@@ -13,6 +13,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/encoding/jsonenc"
+	"github.com/sosgo/sosgo/internal/words"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -346,7 +347,9 @@ func (t *cardTag) leaf(name string, v reflect.Value) (text string, form int) {
 			text = x.Format(cardTime)
 		}
 	case answer.Seconds:
-		text = time.Duration(float64(x) * float64(time.Second)).Round(time.Second).String()
+		text = words.Elapsed(time.Duration(float64(x) * float64(time.Second)).Round(time.Second))
+	case time.Duration:
+		text = words.Elapsed(x)
 	case fmt.Stringer:
 		text = CutEnd(x.String(), t.number("cut"))
 	case encoding.TextMarshaler:
@@ -376,6 +379,9 @@ func (t *cardTag) plain(name string, v reflect.Value) (text string, form int) {
 		text = strconv.FormatUint(v.Uint(), 10)
 	case v.CanUint():
 		text = Commas(v.Uint())
+	case t.has("elapsed") && v.Len() > 0:
+		d, _ := time.ParseDuration(v.String()) // the library wrote it
+		return words.Elapsed(d), 0
 	default:
 		if text = CutEnd(fmt.Sprint(v.Interface()), t.number("cut")); text == "" {
 			form = 1

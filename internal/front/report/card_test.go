@@ -83,13 +83,13 @@ func TestCardTags(t *testing.T) {
 			ID: 12345, AgeMs: 1500, Head: "h", Hidden: "secret", Left: "l", Instead: "i", Line: "x", More: "y", Names: []string{"a", "b"}, Lines: []string{"c", "d"}},
 		{Form: 2, Gone: answer.Maybe[int64]{Err: target.ErrNotInDump}, Other: answer.Maybe[int64]{Err: target.ErrUnsupported}, Joined: "k", Limit: math.MaxInt32, Instead: "i"},
 	}}
-	assert.Equal(t, `[h]: label 5, few words w, 1 cat, set, unset, empty e, 2 dogs, other 7 (j), zero 1, limit 3, id 12345, age 1.5s, names a, b
+	assert.Equal(t, `[h]: label 5, few words w, 1 cat, set, unset, empty e, 2 dogs, other 7 (j), zero 1, limit 3, id 12345, age 1.5 s, names a, b
   left l, instead i
   line x, more y
   each c
   each d
 
-label 0, 2 cats, not set, nothing, <not in dump> dogs, (k), id 0, age 0s
+label 0, 2 cats, not set, nothing, <not in dump> dogs, (k), id 0, age 0 s
   left instead i
 `, card(t, v))
 }
@@ -148,7 +148,7 @@ Others:
 
 // TestTextTags: the tags of package answer have no options but those that a card knows.
 func TestTextTags(t *testing.T) {
-	known := []string{"line", "nonzero", "zero", "size", "limit", "plain", "cut", "row", "table", "heading", "first", "count"}
+	known := []string{"line", "nonzero", "zero", "size", "limit", "plain", "cut", "row", "table", "heading", "first", "count", "elapsed"}
 	files, err := filepath.Glob("../../../answer/*.go")
 	require.NoError(t, err)
 	found := 0

@@ -3,7 +3,6 @@ package report
 import (
 	"math/bits"
 	"strconv"
-	"time"
 
 	"github.com/sosgo/sosgo/internal/words"
 )
@@ -71,8 +70,8 @@ func Share(part, all uint64) string {
 	return Percent(100 * float64(part) / float64(all))
 }
 
-// Millis formats a number of milliseconds as a duration: 1h0m0s, 250ms.
-func Millis(ms int64) string { return (time.Duration(ms) * time.Millisecond).String() }
+// Millis formats a number of milliseconds as a duration: 1 h, 14.2 s, 250 ms.
+func Millis(ms int64) string { return words.ElapsedMillis(ms) }
 
 // HumanSize formats a number of bytes as SOS does for people: kb, mb or gb of 1,024 with two decimals.
 func HumanSize(bytes uint64) string {

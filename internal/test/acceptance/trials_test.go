@@ -455,7 +455,7 @@ var troubles = []struct {
 	{"dependent", answer.FindingHandles, "60000 Dependent handles refer to objects of Mill.Grain: each keeps another object alive"},
 	{"weaktable", answer.FindingHandles, "40000 Dependent handles refer to objects of System.Object"},
 	{"timedsem", answer.FindingPermits, "4 threads, the first 7 \"poller 0\", wait for Mill.Gate.permits (SemaphoreSlim), for at most "},
-	{"tryenter", answer.FindingHeld, "for which 4 threads wait: 8 \"trier 0\", 9 \"trier 1\", 10 \"trier 2\", 11 \"trier 3\", for at most 1m0s; thread 7 \"holder\" sleeps"},
+	{"tryenter", answer.FindingHeld, "for which 4 threads wait: 8 \"trier 0\", 9 \"trier 1\", 10 \"trier 2\", 11 \"trier 3\", for at most 1 min; thread 7 \"holder\" sleeps"},
 	{"rwended", answer.FindingAbandoned, "has ended and still holds a ReaderWriterLockSlim"},
 	{"nestedmonitor", answer.FindingHeld, "thread 7 \"consumer\" itself waits for a pulse of System.Object"},
 	{"timerdispose", answer.FindingCircle, " runs the callback of a Timer and waits for System.Object "},

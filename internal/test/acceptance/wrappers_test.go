@@ -28,7 +28,7 @@ var wrapped = []struct {
 	{"held", answer.FindingPermits, answer.SeverityHigh, "likely entered it, and waits for a promise in Quay.M.never"},
 	{"lost", answer.FindingPermits, answer.SeverityHigh, "11 suspended operations wait for Quay.M.b.gate (SemaphoreSlim), 0 may enter; nobody was found who can give a permit back"},
 	{"saved", answer.FindingPermits, answer.SeverityHigh, "0 may enter; Quay.M.Stays "},
-	{"turns", answer.FindingPermits, answer.SeverityWarning, "likely entered it, and waits for a Task.Delay of 5ms"},
+	{"turns", answer.FindingPermits, answer.SeverityWarning, "likely entered it, and waits for a Task.Delay of 5 ms"},
 	{"inherited", answer.FindingPermits, answer.SeverityHigh, "12 suspended operations wait for Quay.M.plain.Gate (SemaphoreSlim), 0 may enter; Quay.M.Stands "},
 	{"overridden", answer.FindingPermits, answer.SeverityHigh, "11 suspended operations wait for Quay.M.open.Gate (SemaphoreSlim), 0 may enter; nobody was found who can give a permit back"},
 	{"visits", "", "", ""},

@@ -346,7 +346,7 @@ func TestWaitsThatEnd(t *testing.T) {
 	assert.Equal(t, 1, circles)
 	limits := 0
 	for i := range waits.Threads {
-		if waits.Threads[i].Ends == "waits for at most 1h0m0s" {
+		if waits.Threads[i].Ends == "waits for at most 1 h" {
 			limits++
 		}
 	}

@@ -4,7 +4,6 @@ package livetext
 import (
 	"cmp"
 	"fmt"
-	"time"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/front/cli/text/processtext"
@@ -19,7 +18,7 @@ func Processes(p *report.Page, a *answer.Processes) {
 	if len(a.Processes) == 0 {
 		p.Print("No .NET process was found.\n")
 	} else {
-		p.Printf("%7s  %-12s %-12s %9s %10s  %s\n", "PID", "RUNTIME", "USER", "AGE", "RSS", "NAME")
+		p.Printf("%7s  %-12s %-12s %11s %10s  %s\n", "PID", "RUNTIME", "USER", "AGE", "RSS", "NAME")
 	}
 	for i := range a.Processes {
 		process(p, &a.Processes[i])
@@ -35,9 +34,9 @@ func process(p *report.Page, l *answer.LiveProcess) {
 		rss = report.Size(*l.Resident)
 	}
 	if l.Age.Err == nil {
-		age = (time.Duration(l.Age.Value) * time.Second).String()
+		age = report.Millis(int64(l.Age.Value * 1000))
 	}
-	p.Printf("%7d  %-12s %-12s %9s %10s  %s", l.PID, or(l.Runtime), or(l.User), age, rss, report.Escape(l.Name))
+	p.Printf("%7d  %-12s %-12s %11s %10s  %s", l.PID, or(l.Runtime), or(l.User), age, rss, report.Escape(l.Name))
 	if l.Container != "" {
 		p.Printf("  container %s", report.Escape(l.Container[:min(len(l.Container), shortID)]))
 	}

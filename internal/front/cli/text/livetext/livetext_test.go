@@ -32,10 +32,10 @@ func TestProcesses(t *testing.T) {
 			Resident: &resident, Container: strings.Repeat("ab", 32), Answers: true},
 		{PID: 12, Age: answer.Of(answer.Seconds(0), errors.New("unknown")), Unreachable: "it runs as another user", Next: "run sosgo as user 5"},
 	}}
-	assert.Equal(t, `    PID  RUNTIME      USER               AGE        RSS  NAME
-   4711  9.0.5        app               1m1s    56.0 MB  Shop\x1b[2J  container abababababab  process 7 there
+	assert.Equal(t, `    PID  RUNTIME      USER                 AGE        RSS  NAME
+   4711  9.0.5        app            1 min 1 s    56.0 MB  Shop\x1b[2J  container abababababab  process 7 there
          `+strings.Repeat("x", 157)+`...
-     12  -            -                    -          -  
+     12  -            -                      -          -  
          can't be asked: it runs as another user
          run sosgo as user 5
 2 processes can't be examined: of other users, or protected. Root sees the most.
