@@ -173,7 +173,7 @@ func holders(_ context.Context, q *Answers) (view, error) {
 		v.found = append(v.found, f)
 	}
 	for _, list := range alike(l.Suspects) {
-		if _, share := sums(list); l.Small || share < holderShare {
+		if retained, share := sums(list); l.Small || share < holderShare || retained < holderBytes && !q.ranOut() {
 			continue
 		}
 		if handleAlone(list[0]) {
@@ -191,7 +191,7 @@ func holders(_ context.Context, q *Answers) (view, error) {
 // interned describes the strings in the runtime's arrays for interned strings and literals if they are a finding.
 func interned(l *answer.Leaks) (answer.Finding, bool) {
 	i := slices.IndexFunc(l.Suspects, func(s answer.Suspect) bool { return s.Kind == answer.SuspectInterned && s.Members != nil })
-	if i < 0 || l.Suspects[i].Share < holderShare || l.Suspects[i].Retained < internedBytes {
+	if i < 0 || l.Suspects[i].Share < holderShare || l.Suspects[i].Retained < holderBytes {
 		return answer.Finding{}, false
 	}
 	s := &l.Suspects[i]
@@ -204,8 +204,15 @@ func interned(l *answer.Leaks) (answer.Finding, bool) {
 // holderShare is the percentage of live bytes from which a holder is a finding. The command leaks lists smaller ones.
 const holderShare = 20
 
-// internedBytes is the size from which interned strings are a finding.
-const internedBytes = 16 << 20
+// holderBytes is the size from which a holder is a finding, unless the process ran out of memory. An idle process has several times as much:
+// to free less is not noticed, whatever its share, and a cache with a limit is that large.
+const holderBytes = 16 << 20
+
+// ranOut reports whether the collector recorded a failed allocation.
+func (q *Answers) ranOut() bool {
+	m, err := q.OutOfMemory.get()
+	return err == nil && len(m.Failures) > 0
+}
 
 // alike groups suspects by signature into findings, such as the parts of a cache in several dictionaries. The suspects
 // of a group do not overlap.

@@ -486,14 +486,39 @@ func TestSums(t *testing.T) {
 // TestCopies checks that a holder of many strings leads to their copies.
 func TestCopies(t *testing.T) {
 	q := healthy()
-	s := answer.Suspect{Kind: answer.SuspectObject, Verdict: answer.VerdictSuspect, Retained: 100, Share: 50, Point: &answer.PathObject{Address: 0x20},
+	s := answer.Suspect{Kind: answer.SuspectObject, Verdict: answer.VerdictSuspect, Retained: 100 << 20, Share: 50, Point: &answer.PathObject{Address: 0x20},
 		Types: []answer.TypeCount{{Type: answer.Text{S: "System.String"}, Size: 51}}}
-	for size, next := range map[uint64]bool{51: true, 50: false} {
+	for size, next := range map[uint64]bool{51 << 20: true, 50 << 20: false} {
 		s.Types[0].Size = size
 		q.Leaks = Got(&answer.Leaks{Suspects: []answer.Suspect{s}}, nil)
 		out, err := Judge(context.Background(), q, Options{})
 		require.NoError(t, err)
 		assert.Equal(t, next, slices.Contains(out.Findings[0].Next, "waste"))
+	}
+}
+
+// TestSmallHolders: a holder that is a large share of little is a finding only where memory ran out.
+func TestSmallHolders(t *testing.T) {
+	for name, c := range map[string]struct {
+		size     uint64
+		share    float64
+		ranOut   bool
+		findings int
+	}{
+		"a cache with a limit in a small process": {11 << 20, 58, false, 0},
+		"the same, and an allocation failed":      {11 << 20, 58, true, 2},
+		"large":                                   {16 << 20, 20, false, 1},
+		"large, of a larger heap":                 {64 << 20, 19, false, 0},
+	} {
+		q := healthy()
+		q.Leaks = Got(&answer.Leaks{Suspects: []answer.Suspect{{Kind: answer.SuspectObject, Verdict: answer.VerdictSuspect, Retained: c.size, Share: c.share,
+			Point: &answer.PathObject{Address: 0x20}}}}, nil)
+		if c.ranOut {
+			q.OutOfMemory = Got(&answer.OutOfMemory{Failures: []answer.FailedAllocation{{Reason: answer.OOMBudget, AllocationSize: 100}}}, nil)
+		}
+		out, err := Judge(context.Background(), q, Options{})
+		require.NoError(t, err)
+		assert.Len(t, out.Findings, c.findings, name)
 	}
 }
 
