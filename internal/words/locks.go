@@ -173,6 +173,7 @@ var (
 	UnreadWaiters       = say("unread waiters", "the code that waits")
 	UnreadThreads       = say("unread methods of threads", "methods of {threads} threads")
 	NobodyEntered       = say("nobody entered", "; nobody was found who can give a permit back: no suspended method is past its wait for it, and no other thread is in a method that may use it")
+	HolderHidden        = say("holder hidden by a call", "; nobody was found who has entered it, but {methods} {methods:method|methods} may have: {method} is past {call}, and the code does not show what it entered")
 	PermitLost          = say("permit lost", "who waits for it releases it afterwards, so a permit was taken and not given back")
 	HolderOf            = say("holder entered a semaphore", "{holder} {entered}{wait?}")
 	HoldersOf           = say("holders entered a semaphore", "{holder} and {more} more {entered}, each{wait?}")

@@ -1,6 +1,7 @@
 package locks
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -33,6 +34,13 @@ type semaphoreUse struct {
 	blind        int      // threads with a method with unreadable code
 	partial      bool     // not all async methods of the heap could be read
 	entries      []string // methods that enter it for their callers
+	hiding       []hiding // suspended methods and threads that may have entered it unseen
+}
+
+// A hiding is a method that is past a call which may have entered any semaphore: the code does not show on what object, or what it runs.
+type hiding struct {
+	method answer.Text
+	call   string
 }
 
 // An entry is a method that enters a semaphore for its caller, as AsyncLock.LockAsync does: it waits for the semaphore
@@ -62,6 +70,31 @@ func releasedBy(entered, later *tasks.Call) bool {
 // releasedIn reports whether one of the calls may release what code has entered.
 func releasedIn(entered *tasks.Call, list []tasks.Call) bool {
 	return slices.ContainsFunc(list, func(later tasks.Call) bool { return releasedBy(entered, &later) })
+}
+
+// hidden returns the call by which code may have entered any semaphore that it leaves later, or "". The call is done, and neither its receiver nor
+// what a delegate runs is known.
+func hidden(done, later []tasks.Call) string {
+	for i := range done {
+		c := &done[i]
+		if c.Awaits || c.Object != 0 || !c.Unknown && !enters(c.Method) {
+			continue
+		}
+		leaves := func(next tasks.Call) bool {
+			return next.Unknown || releasedBy(c, &next) || c.Unknown && givesBack(next.Method)
+		}
+		if !slices.ContainsFunc(done[i+1:], leaves) && slices.ContainsFunc(later, leaves) {
+			return cmp.Or(c.Through, c.Method)
+		}
+	}
+	return ""
+}
+
+// hides records that a method may have entered any semaphore.
+func (s *survey) hides(method answer.Text, call string) {
+	for _, u := range s.uses {
+		u.hiding = append(u.hiding, hiding{method, call})
+	}
 }
 
 // givesBack reports whether a method may release what another method has entered.
@@ -142,6 +175,9 @@ func (s *survey) entered(waits map[target.Addr]*operation) (entries []entry, err
 				continue
 			}
 			u.add(m, releasedIn(c, m.Calls[i+1:]), releasedIn(c, m.Later) || releasedIn(c, m.Calls))
+		}
+		if call := hidden(m.Calls, m.Later); call != "" {
+			s.hides(m.Name, call)
 		}
 		if op == nil {
 			continue
@@ -255,7 +291,7 @@ func (s *survey) stands(box target.Addr, l *lock) bool {
 // that call a semaphore or enter this one through another method. A method in which a thread just waits for it does not count.
 func (s *survey) threadsInside(entries []entry) {
 	wanted := func(method string) bool {
-		return wantsSemaphore(method) || slices.ContainsFunc(entries, func(e entry) bool { return e.method == method })
+		return wantsSemaphore(method) || invokes(method) || slices.ContainsFunc(entries, func(e entry) bool { return e.method == method })
 	}
 	known := map[target.Addr]*methodCalls{}
 	waits := map[*stackwalk.Thread]*lock{}
@@ -270,6 +306,7 @@ func (s *survey) threadsInside(entries []entry) {
 		used := map[*semaphoreUse]bool{} // true for a holder
 		blind, waiting := false, waits[t]
 		leaving := false // it is inside Release
+		unseen := hiding{}
 		for f := range s.r.walker.Walk(s.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}) {
 			blind = blind || f.Missing() != nil
 			if f.Kind != stackwalk.FrameManaged {
@@ -282,8 +319,10 @@ func (s *survey) threadsInside(entries []entry) {
 					leaving = leaving || m.name == releaseMethod
 				}
 				if err == nil && m.own {
-					if s.frameUses(used, t, &f, m, waiting, leaving) {
-						leaving = false
+					gives, call := s.frameUses(used, t, &f, m, waiting, leaving)
+					leaving = leaving && !gives
+					if call != "" && unseen.call == "" {
+						unseen = hiding{answer.Text{S: m.name}, call}
 					}
 					if wraps, _ := s.found.tasks.EntersFor(md); !wraps {
 						waiting = nil // its callers do not stand in this wait
@@ -291,6 +330,9 @@ func (s *survey) threadsInside(entries []entry) {
 				}
 			}
 			blind = blind || err != nil
+		}
+		if unseen.call != "" {
+			s.hides(unseen.method, unseen.call)
 		}
 		for _, u := range s.uses {
 			if holds, in := used[u]; in && !holds {
@@ -308,12 +350,17 @@ const releaseMethod = "System.Threading.SemaphoreSlim.Release"
 
 // frameUses records in used which semaphores the method of a frame has entered, or may have. waits is what the thread
 // waits for in this frame. leaving reports that the thread is inside Release: what the frame is about to release is no longer held for sure,
-// and gives is true if there is such a semaphore.
-func (s *survey) frameUses(used map[*semaphoreUse]bool, t *stackwalk.Thread, f *stackwalk.Frame, m *methodCalls, waits *lock, leaving bool) (gives bool) {
+// and gives is true if there is such a semaphore. unseen is the call by which the method may have entered any.
+func (s *survey) frameUses(used map[*semaphoreUse]bool, t *stackwalk.Thread, f *stackwalk.Frame, m *methodCalls, waits *lock, leaving bool) (gives bool, unseen string) {
 	if len(m.list) == 0 {
-		return false
+		return false, ""
 	}
 	around, err := s.around(t, f, m.method)
+	if err == nil {
+		unseen = hidden(slices.DeleteFunc(slices.Clone(around.Before), func(c tasks.Call) bool { return !c.Unknown }), around.Later)
+	} else if !slices.ContainsFunc(m.list, func(name string) bool { return !invokes(name) }) {
+		return false, "" // what delegates run is rarely a lock's
+	}
 	for l, u := range s.uses {
 		through := slices.ContainsFunc(m.list, func(name string) bool { return slices.Contains(u.entries, name) })
 		switch {
@@ -334,8 +381,11 @@ func (s *survey) frameUses(used map[*semaphoreUse]bool, t *stackwalk.Thread, f *
 			used[u] = false
 		}
 	}
-	return gives
+	return gives, unseen
 }
+
+// invokes reports whether a method has the name by which delegates are invoked.
+func invokes(method string) bool { return strings.HasSuffix(method, ".Invoke") }
 
 // givesNext reports whether the first release of a method's calls that are not done gives back a semaphore's permit.
 func givesNext(around *tasks.Around, semaphore target.Addr) bool {

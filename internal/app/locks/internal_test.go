@@ -83,6 +83,9 @@ func TestNobody(t *testing.T) {
 		{semaphoreUse{gives: true}, true, answer.StrengthUnknown, "parts of the heap or of the threads"},
 		{semaphoreUse{gives: true, inside: 1}, false, answer.StrengthPossible, "1 other thread is in a method that uses a semaphore"},
 		{semaphoreUse{gives: true, holders: []holder{{strength: answer.StrengthPossible}}}, false, answer.StrengthPossible, "may have entered it"},
+		{semaphoreUse{gives: true, hiding: []hiding{{answer.Text{S: "Store.Save"}, "IGate.EnterAsync"}}}, false, answer.StrengthPossible,
+			"1 method may have: Store.Save is past IGate.EnterAsync"},
+		{semaphoreUse{hiding: []hiding{{answer.Text{S: "Store.Save"}, "Func.Invoke"}}}, false, "", ""}, // a signal
 		{semaphoreUse{}, false, "", ""}, // a signal
 	} {
 		l := &lock{most: 1}
@@ -95,6 +98,32 @@ func TestNobody(t *testing.T) {
 	l := &lock{count: 1, most: 1}
 	g := newGrapher(&survey{gaps: &answer.Gaps{}, uses: map[*lock]*semaphoreUse{l: {gives: true}}})
 	assert.False(t, g.permits(&answer.Verdict{}, l), "a permit is free")
+}
+
+// TestHidden checks that a call which is done may have entered any semaphore if its receiver is unknown and the code may leave that semaphore later.
+func TestHidden(t *testing.T) {
+	enter, leave := tasks.Call{Method: "SemaphoreSlim.WaitAsync", Through: "IGate.EnterAsync"}, tasks.Call{Method: "SemaphoreSlim.Release"}
+	known, invoke := tasks.Call{Method: "SemaphoreSlim.WaitAsync", Object: 1}, tasks.Call{Method: "Func.Invoke", Unknown: true}
+	awaited, dispose := enter, tasks.Call{Method: "IDisposable.Dispose"}
+	awaited.Awaits = true
+	list := func(calls ...tasks.Call) []tasks.Call { return calls }
+	for _, c := range []struct {
+		why         string
+		done, later []tasks.Call
+		want        string
+	}{
+		{"past it", list(enter), list(leave), "IGate.EnterAsync"},
+		{"in it", list(awaited), list(leave), ""},
+		{"the semaphore is known", list(known), list(leave), ""},
+		{"it has left", list(enter, leave), list(leave), ""},
+		{"it never leaves", list(enter), nil, ""},
+		{"it leaves another one", list(enter), list(dispose), ""},
+		{"an unknown delegate", list(invoke), list(tasks.Call{Method: "Action.Invoke", Unknown: true}), "Func.Invoke"},
+		{"an unknown delegate, and what it returned is disposed", list(invoke), list(dispose), "Func.Invoke"},
+		{"an unknown delegate alone", list(invoke), nil, ""},
+	} {
+		assert.Equal(t, c.want, hidden(c.done, c.later), c.why)
+	}
 }
 
 // TestSeveralHolders checks that a cycle through a semaphore needs all holders, and as many as there are permits.

@@ -382,6 +382,10 @@ func (g *grapher) permits(v *answer.Verdict, l *lock) bool {
 		v.Strength, v.Statement = answer.StrengthPossible, v.Plus(words.MayHaveEntered.Of(words.N(u.inside)))
 	case !u.gives && !u.blindWaiters:
 		return false // a signal: the waiters never release it
+	case len(u.hiding) > 0:
+		h := &u.hiding[0]
+		v.Strength = answer.StrengthPossible
+		v.Statement = v.Plus(words.HolderHidden.Of(words.N(len(u.hiding)), words.Method(compilernames.Pretty(h.method.String())), words.Method(h.call)))
 	default:
 		g.nobody(v, u)
 	}
@@ -399,7 +403,7 @@ func (g *grapher) permits(v *answer.Verdict, l *lock) bool {
 // reentered concludes that all holders of a semaphore wait for it again, in methods that they await or call, so that it is
 // never released.
 func (g *grapher) reentered(v *answer.Verdict, l *lock, u *semaphoreUse, sure []*holder) bool {
-	all := int64(len(sure)) >= l.most || l.most == math.MaxInt32 && u.inside == 0 // no other holder is possible, or none was found
+	all := int64(len(sure)) >= l.most || l.most == math.MaxInt32 && u.inside == 0 && len(u.hiding) == 0 // no other holder is possible, or none was found
 	if len(sure) == 0 || len(sure) < len(u.holders) || !all ||
 		slices.ContainsFunc(sure, func(h *holder) bool { w := g.waitOf(h); return w == nil || w.lock != l || !w.ends.IsZero() }) {
 		return false

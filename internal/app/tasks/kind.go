@@ -25,6 +25,7 @@ type Reader struct {
 	actions        actionNames
 	statics        sync.Map // class and field -> *objects.Field; nil if missing
 	wrappers       sync.Map // wrapperKey -> wrapperMethod
+	virtuals       virtualMethods
 }
 
 // New returns a Reader that binds types with b.

@@ -24,6 +24,8 @@ type Call struct {
 	Through string
 	// Releaser reports that Through returns an object, or creates one, that may end what it has begun: the result of LockAsync is disposed.
 	Releaser bool
+	// Unknown reports that the call invokes a delegate which the code does not show. It may run any method.
+	Unknown bool
 }
 
 // A Suspended is an async method that is suspended at an await or about to resume.
@@ -40,8 +42,8 @@ type Suspended struct {
 }
 
 // Suspended iterates over the suspended methods by address, and over the waiting F# asyncs, which have unknown calls.
-// Calls and Later hold the calls that wanted or besides selects. Methods without a call that wanted selects are left out, unless their code
-// can't be read. besides may be nil.
+// Calls and Later hold the calls that wanted or besides selects, and invocations of unknown delegates. Methods without a call that wanted selects
+// are left out, unless they invoke delegates or their code can't be read. besides may be nil.
 // Each value is valid until the next. The error is ctx's.
 func (s *Set) Suspended(ctx context.Context, wanted, besides func(method string) bool) iter.Seq2[*Suspended, error] {
 	return func(yield func(*Suspended, error) bool) {
@@ -85,6 +87,7 @@ func (r *Reader) passed(out *Suspended, m *machine, x objects.Instance, sel *cal
 		out.Err = err
 	}
 	list := sel.of(m, all)
+	wanted := slices.ContainsFunc(list, func(c ilcalls.Site) bool { return !c.Invokes })
 	if err == nil && len(list) == 0 {
 		return false
 	}
@@ -108,21 +111,21 @@ func (r *Reader) passed(out *Suspended, m *machine, x objects.Instance, sel *cal
 	}
 	if err != nil {
 		out.Err = err
-		return true
+		return wanted // what delegates run is rarely a lock's
 	}
 	for i := range list {
-		c := &list[i]
-		if !r.chooses(c.Chosen, m.typ, target.Addr(x)) {
-			continue
+		s := &list[i]
+		last := s.Offset <= site.il && !slices.ContainsFunc(list[i+1:], func(next ilcalls.Site) bool { return next.Offset > s.Offset && next.Offset <= site.il })
+		for _, c := range r.resolved(s, m.typ, x) {
+			switch {
+			case !c.Unknown && !sel.selects(c.Method):
+			case s.Offset > site.il:
+				out.Later = append(out.Later, c)
+			default:
+				c.Awaits = last && property(cmp.Or(c.Through, c.Method)) == site.callee
+				out.Calls = append(out.Calls, c)
+			}
 		}
-		if c.Offset > site.il {
-			out.Later = append(out.Later, Call{Method: c.Method, Object: r.evaluate(m, x, c.On), Through: c.Through, Releaser: c.Releaser})
-			continue
-		}
-		call := Call{Method: c.Method, Object: r.evaluate(m, x, c.On), Through: c.Through, Releaser: c.Releaser}
-		last := i+1 == len(list) || list[i+1].Offset > site.il
-		call.Awaits = last && property(cmp.Or(c.Through, c.Method)) == site.callee
-		out.Calls = append(out.Calls, call)
 	}
 	return true
 }
@@ -133,15 +136,20 @@ type callSelection struct {
 	known           map[*machine][]ilcalls.Site
 }
 
+// selects reports whether calls of a method are selected.
+func (s *callSelection) selects(method string) bool {
+	return s.wanted(method) || s.besides != nil && s.besides(method)
+}
+
 // of returns the selected calls of a state machine, and nothing if wanted selects none.
 func (s *callSelection) of(m *machine, all []ilcalls.Site) []ilcalls.Site {
 	list, known := s.known[m]
 	if known {
 		return list
 	}
-	if slices.ContainsFunc(all, func(c ilcalls.Site) bool { return s.wanted(c.Method) }) {
+	if slices.ContainsFunc(all, func(c ilcalls.Site) bool { return c.Invokes || s.wanted(c.Method) }) {
 		for _, c := range all {
-			if s.wanted(c.Method) || s.besides != nil && s.besides(c.Method) {
+			if c.Invokes || s.selects(c.Method) {
 				list = append(list, c)
 			}
 		}
@@ -182,23 +190,21 @@ func (r *Reader) CallsAround(md *dac.MethodDesc, il int, this target.Addr) (*Aro
 		this = 0 // the first argument is another object
 	}
 	var class *objects.Type
+	at := objects.Instance(0)
 	if this != 0 {
 		o, err := r.r.TrustedObject(this)
 		if err != nil {
 			return nil, err
 		}
-		class = o.Type
+		class, at = o.Type, objects.InstanceOf(o)
 	}
 	out := &Around{}
 	for i := range sites {
-		if !r.chooses(sites[i].Chosen, class, this) {
-			continue
-		}
-		c := Call{Method: sites[i].Method, Object: r.follow(class, this, sites[i].On), Through: sites[i].Through, Releaser: sites[i].Releaser}
+		calls := r.resolved(&sites[i], class, at)
 		if sites[i].Offset < il {
-			out.Before = append(out.Before, c)
+			out.Before = append(out.Before, calls...)
 		} else {
-			out.Later = append(out.Later, c)
+			out.Later = append(out.Later, calls...)
 		}
 	}
 	return out, nil
@@ -237,12 +243,12 @@ func (r *Reader) callSites(md *dac.MethodDesc) ([]ilcalls.Site, error) {
 
 // evaluate returns the object to which a path from a state machine now leads, or 0.
 func (r *Reader) evaluate(m *machine, x objects.Instance, p *ilcalls.Path) target.Addr {
-	return r.follow(m.typ, target.Addr(x), p)
+	return r.follow(m.typ, x, p)
 }
 
-// follow returns the object to which a path now leads, or 0. Its fields begin at a static field, or in the object of type
+// follow returns the object to which a path now leads, or 0. Its fields begin at a static field, or in the instance of type
 // class at at.
-func (r *Reader) follow(class *objects.Type, at target.Addr, p *ilcalls.Path) target.Addr {
+func (r *Reader) follow(class *objects.Type, at objects.Instance, p *ilcalls.Path) target.Addr {
 	if p == nil || len(p.Fields) == 0 || p.Arg != 0 {
 		return 0
 	}
@@ -261,7 +267,7 @@ func (r *Reader) follow(class *objects.Type, at target.Addr, p *ilcalls.Path) ta
 		if f == nil {
 			return 0
 		}
-		v = f.At(at)
+		v = f.At(target.Addr(at))
 	}
 	for _, name := range p.Fields[1:] {
 		if v = memberOf(v, name); v.Err() != nil {

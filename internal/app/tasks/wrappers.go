@@ -8,7 +8,6 @@ import (
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/app/tasks/internal/ilcalls"
 	"github.com/sosgo/sosgo/metadata"
-	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -109,11 +108,22 @@ func (r *Reader) through(caller *dac.MethodDesc, meta *metadata.Metadata, s *ilc
 		return nil, plumbing(class, s.Method)
 	}
 	md := r.callee(caller, class, s, row)
-	if md == nil {
+	switch {
+	case md == nil:
 		return nil, false
+	case !s.Virtual || !replaceable(md):
+		w := r.wrapper(md, depth)
+		return r.callsOf(md, w.calls, s, nil), w.plain
 	}
-	w, chosen := r.wrapper(md, depth), replaceable(md)
-	for _, c := range w.calls {
+	for _, other := range r.implementers(class, s) {
+		inner = append(inner, r.callsOf(other, r.wrapper(other, depth).calls, s, []ilcalls.Choice{choice(class, s, other)})...)
+	}
+	return inner, false
+}
+
+// callsOf returns the calls of a wrapper as calls of its caller, which makes them if the receivers run the methods of the choices.
+func (r *Reader) callsOf(md *dac.MethodDesc, calls []ilcalls.Site, s *ilcalls.Site, chosen []ilcalls.Choice) (out []ilcalls.Site) {
+	for _, c := range calls {
 		c.Offset, c.On, c.Through, c.Releaser = s.Offset, c.On.From(s.Args), s.Method, releaser(md)
 		args := make([]*ilcalls.Path, len(c.Args))
 		for i, p := range c.Args {
@@ -124,12 +134,10 @@ func (r *Reader) through(caller *dac.MethodDesc, meta *metadata.Metadata, s *ilc
 		for i := range c.Chosen {
 			c.Chosen[i].On = c.Chosen[i].On.From(s.Args)
 		}
-		if chosen {
-			c.Chosen = append(c.Chosen, ilcalls.Choice{On: s.On, Name: s.Method[strings.LastIndexByte(s.Method, '.')+1:], Method: md.Token})
-		}
-		inner = append(inner, c)
+		c.Chosen = append(c.Chosen, chosen...)
+		out = append(out, c)
 	}
-	return inner, w.plain && !chosen
+	return out
 }
 
 // releaser reports whether a method creates an object or returns one, by itself or by a task. Numbers, texts and tasks without a result do not count.
@@ -180,49 +188,12 @@ func replaceable(md *dac.MethodDesc) bool {
 	return err != nil || class.Flags&typeSealed == 0
 }
 
-// chooses reports whether the receivers of calls have no method of their own in place of those that the calls name. Unknown receivers may. The
-// paths begin in the object of type class at at.
-func (r *Reader) chooses(list []ilcalls.Choice, class *objects.Type, at target.Addr) bool {
-	for i := range list {
-		a := r.follow(class, at, list[i].On)
-		if a == 0 {
-			return false
-		}
-		o, err := r.r.TrustedObject(a)
-		if err != nil || !declares(o.Type, &list[i]) {
-			return false
-		}
-	}
-	return true
-}
-
-// declares reports whether the first class of a type and its bases with a method of a name declares the method that a call names.
-func declares(typ *objects.Type, call *ilcalls.Choice) bool {
-	for err := error(nil); typ != nil && err == nil; typ, err = typ.Base() {
-		found := false
-		for md, err := range typ.Methods() {
-			if err != nil {
-				return false
-			}
-			if name, err := md.Name(); err != nil || name != call.Name {
-				continue
-			}
-			if found = true; md.Token == call.Method {
-				return true
-			}
-		}
-		if found {
-			return false
-		}
-	}
-	return false
-}
-
 // Bits of MethodAttributes (II.23.1.10) and of TypeAttributes (II.23.1.15).
 const (
-	methodFinal   = 0x0020
-	methodVirtual = 0x0040
-	typeSealed    = 0x0100
+	methodFinal    = 0x0020
+	methodVirtual  = 0x0040
+	methodAbstract = 0x0400
+	typeSealed     = 0x0100
 )
 
 // callee returns the method that a call names, or nil. A method of an interface is found, and has no body.
@@ -242,7 +213,7 @@ func (r *Reader) callee(caller *dac.MethodDesc, class string, s *ilcalls.Site, r
 		}
 		return md
 	}
-	return r.methodOf(class, s.Method[strings.LastIndexByte(s.Method, '.')+1:], s)
+	return r.methodOf(class, nameOf(s.Method), s)
 }
 
 // methodOf returns the only method of a class of another module with a name and a number of arguments, or nil.
@@ -280,6 +251,9 @@ func (r *Reader) methodOf(class, name string, s *ilcalls.Site) (found *dac.Metho
 
 // plumbing reports whether a method of the class library does nothing that matters to a lock: it hands tasks on, checks arguments or counts.
 func plumbing(class, method string) bool {
+	if nameOf(method) == "Invoke" {
+		return false // what a delegate runs may matter
+	}
 	if method == "SemaphoreSlim.get_CurrentCount" || method == "Object..ctor" || method == "Thread.get_CurrentThread" || method == "Environment.get_CurrentManagedThreadId" {
 		return true
 	}
@@ -296,6 +270,7 @@ func plumbing(class, method string) bool {
 func (r *Reader) withWrappers(md *dac.MethodDesc, meta *metadata.Metadata, sites []ilcalls.Site) []ilcalls.Site {
 	out := make([]ilcalls.Site, 0, len(sites))
 	for i := range sites {
+		sites[i].Invokes = r.invokes(meta, &sites[i])
 		out = append(out, sites[i])
 		inner, _ := r.through(md, meta, &sites[i], maxWrapperDepth)
 		out = append(out, inner...)

@@ -1,11 +1,14 @@
 package acceptance_test
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/app/triage"
 )
@@ -53,6 +56,60 @@ func TestServicesWithWrappers(t *testing.T) {
 			assert.Equal(t, c.finding, out.Findings[0].Kind)
 			assert.Equal(t, c.severity, out.Findings[0].Severity)
 			assert.Equal(t, answer.StrengthLikely, out.Findings[0].Strength)
+			assert.Contains(t, out.Findings[0].Text, c.says)
+		})
+	}
+}
+
+// hatches are the kinds of Hatches.cs, as wrapped are those of Wrappers.cs.
+var hatches = []struct {
+	kind     string
+	finding  answer.FindingKind
+	severity answer.Severity
+	strength answer.Strength
+	says     string
+}{
+	{"interface", answer.FindingDeadlock, answer.SeverityFatal, answer.StrengthLikely, "has likely entered Sluice.M.b.permit (SemaphoreSlim) and waits for Sluice.M.a.permit"},
+	{"explicit", answer.FindingDeadlock, answer.SeverityFatal, answer.StrengthLikely, "has likely entered Sluice.M.d.permit (SemaphoreSlim) and waits for Sluice.M.c.permit"},
+	{"abstract", answer.FindingDeadlock, answer.SeverityFatal, answer.StrengthLikely, "has likely entered Sluice.M.lower.permit (SemaphoreSlim) and waits for Sluice.M.upper.permit"},
+	{"delegates", answer.FindingDeadlock, answer.SeverityFatal, answer.StrengthLikely, "has likely entered Sluice.M.a.permit (SemaphoreSlim) and waits for Sluice.M.own.permit"},
+	{"lambdas", answer.FindingDeadlock, answer.SeverityFatal, answer.StrengthLikely, "has likely entered Sluice.M.blue (SemaphoreSlim) and waits for Sluice.M.red"},
+	{"chosen", answer.FindingDeadlock, answer.SeverityFatal, answer.StrengthLikely, "has likely entered Sluice.M.a.permit (SemaphoreSlim) and waits for Sluice.M.own.permit"},
+	{"fields", answer.FindingDeadlock, answer.SeverityFatal, answer.StrengthLikely, "\"left first\", in Sluice.Pair.Left, has likely entered"},
+	{"stays", answer.FindingPermits, answer.SeverityHigh, answer.StrengthLikely, "0 may enter; Sluice.M.Stays "},
+	{"parameter", answer.FindingPermits, answer.SeverityHigh, answer.StrengthLikely, "0 may enter; Sluice.M.Given "},
+	{"unknown", answer.FindingPermits, answer.SeverityHigh, answer.StrengthPossible, "nobody was found who has entered it, but 1 method may have: Sluice.M.Odd is past IGate.EnterAsync"},
+	{"element", answer.FindingPermits, answer.SeverityHigh, answer.StrengthPossible, "nobody was found who has entered it, but 1 method may have: Sluice.M.Element is past SemaphoreSlim.WaitAsync"},
+	{"logged", answer.FindingPermits, answer.SeverityHigh, answer.StrengthLikely, "nobody was found who can give a permit back"},
+	{"open", "", "", "", ""},
+}
+
+// TestServicesWithHatches checks that semaphores are seen through interfaces, abstract classes and delegates, and that nobody is said to be missing
+// where the code does not show what it entered.
+func TestServicesWithHatches(t *testing.T) {
+	p := newTrial(t, "Hatches.cs")
+	files := t.TempDir() // a dump need not have the pages with the IL
+	dll, err := os.ReadFile(p.dll)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(files, "Debuggee.dll"), dll, 0o600))
+	for _, c := range hatches {
+		t.Run(c.kind, func(t *testing.T) {
+			d, err := sosgo.Open(p.dump(t, "trial", c.kind), sosgo.Options{Offline: true, Modules: []string{files}})
+			require.NoError(t, err)
+			defer func() { _ = d.Close() }()
+			v, err := d.View("")
+			require.NoError(t, err)
+			out, err := triage.Triage(t.Context(), v.Process, triage.Options{})
+			require.NoError(t, err)
+			assert.Empty(t, out.Unknown)
+			if c.finding == "" {
+				assert.Empty(t, out.Findings)
+				return
+			}
+			require.NotEmpty(t, out.Findings)
+			assert.Equal(t, c.finding, out.Findings[0].Kind)
+			assert.Equal(t, c.severity, out.Findings[0].Severity)
+			assert.Equal(t, c.strength, out.Findings[0].Strength)
 			assert.Contains(t, out.Findings[0].Text, c.says)
 		})
 	}

@@ -23,13 +23,19 @@ type Site struct {
 	Releaser bool
 	// Chosen are the calls on the way into the wrapper that the class of their receiver chooses the method of.
 	Chosen []Choice
+	// Virtual reports that the class of the receiver may choose the method.
+	Virtual bool
+	// Invokes reports that the call invokes a delegate.
+	Invokes bool
 }
 
-// A Choice is a call of a method that classes may replace by their own.
+// A Choice is a call of a method that classes implement or may replace by their own, and the method that it runs for some of them.
 type Choice struct {
 	On     *Path
-	Name   string // of the method, without its class
+	Class  string // of the method that the call names
+	Name   string // of that method, without its class
 	Method metadata.Token
+	Module target.Addr // with Method
 }
 
 // Of returns the calls in a method's IL, in code order. With an error, it returns the calls before it.
@@ -153,7 +159,7 @@ func (e *evaluator) step(in *metadata.Instruction) {
 	case "ldsfld":
 		e.push(staticPath(e.md, in.Token()))
 	case "call", "callvirt", "newobj":
-		e.call(in, name == "newobj")
+		e.call(in, name)
 	case "pop", "stsfld", "brtrue", "brfalse", "brtrue.s", "brfalse.s", "switch", "initobj":
 		e.pop()
 	case "stfld":
@@ -207,7 +213,8 @@ func (e *evaluator) other(name string) {
 }
 
 // call follows a call. The getter of an automatic property counts as its field.
-func (e *evaluator) call(in *metadata.Instruction, creates bool) {
+func (e *evaluator) call(in *metadata.Instruction, opcode string) {
+	creates := opcode == "newobj"
 	sig, err := methodSig(e.md, in.Token())
 	if err != nil {
 		e.stack = e.stack[:0]
@@ -225,7 +232,7 @@ func (e *evaluator) call(in *metadata.Instruction, creates bool) {
 		args = slices.Insert(args, 0, on)
 	}
 	method := MemberName(e.md, in.Token())
-	e.calls = append(e.calls, Site{Offset: in.Offset, Token: in.Token(), Method: method, On: on, Args: args})
+	e.calls = append(e.calls, Site{Offset: in.Offset, Token: in.Token(), Method: method, On: on, Args: args, Virtual: opcode == "callvirt"})
 	if creates {
 		e.push(nil)
 		return
