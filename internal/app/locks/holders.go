@@ -19,7 +19,9 @@ type holder struct {
 	method   answer.Text
 	place    *answer.AsyncPlace
 	strength answer.Strength
-	gives    bool // its code releases the semaphore
+	gives    bool        // its code releases the semaphore
+	entered  int         // the offset of the call that entered it, in the IL of method
+	frame    target.Addr // the stack pointer of a thread's frame of method
 }
 
 // A semaphoreUse describes the holders of a semaphore that suspended code or threads wait for.
@@ -174,7 +176,7 @@ func (s *survey) entered(waits map[target.Addr]*operation) (entries []entry, err
 			if u == nil || !enters(c.Method) || c.Awaits && s.stands(m.Object, l) {
 				continue
 			}
-			u.add(m, releasedIn(c, m.Calls[i+1:]), releasedIn(c, m.Later) || releasedIn(c, m.Calls))
+			u.add(m, c, releasedIn(c, m.Calls[i+1:]), releasedIn(c, m.Later) || releasedIn(c, m.Calls))
 		}
 		if call := hidden(m.Calls, m.Later); call != "" {
 			s.hides(m.Name, call)
@@ -210,10 +212,10 @@ func (s *survey) unreadHolder() {
 	}
 }
 
-// add adds a method that is past its wait. released reports that a release lies between the wait and the present await, gives that the method
+// add adds a method that is past its wait in a call. released reports that a release lies between the wait and the present await, gives that the method
 // releases the semaphore somewhere.
-func (u *semaphoreUse) add(m *tasks.Suspended, released, gives bool) {
-	h := holder{box: m.Object, method: m.Name, place: m.Place, strength: answer.StrengthLikely, gives: gives}
+func (u *semaphoreUse) add(m *tasks.Suspended, call *tasks.Call, released, gives bool) {
+	h := holder{box: m.Object, method: m.Name, place: m.Place, strength: answer.StrengthLikely, gives: gives, entered: call.Offset}
 	if released {
 		h.strength = answer.StrengthPossible
 	}
@@ -221,6 +223,7 @@ func (u *semaphoreUse) add(m *tasks.Suspended, released, gives bool) {
 		if u.holders[i].box == h.box {
 			u.holders[i].strength = answer.Weakest(h.strength, u.holders[i].strength)
 			u.holders[i].gives = u.holders[i].gives || gives
+			u.holders[i].entered = min(u.holders[i].entered, call.Offset)
 			return
 		}
 	}
@@ -274,7 +277,7 @@ func (s *survey) enteredThrough(entries []entry) error {
 				if c.Awaits && s.stands(m.Object, e.lock) {
 					continue
 				}
-				u.add(m, c.Object == 0 || given, true)
+				u.add(m, c, c.Object == 0 || given, true)
 			}
 		}
 	}
@@ -369,9 +372,11 @@ func (s *survey) frameUses(used map[*semaphoreUse]bool, t *stackwalk.Thread, f *
 			if !used[u] {
 				used[u] = false
 			}
-		case err == nil && pastWait(around, l.Address):
+		case err == nil && pastWait(around, l.Address) != nil:
 			if !used[u] {
-				u.holders = append(u.holders, s.threadHolder(t, f, m))
+				h := s.threadHolder(t, f, m)
+				h.entered = pastWait(around, l.Address).Offset
+				u.holders = append(u.holders, h)
 			}
 			used[u] = true
 		case used[u] || waits == l:
@@ -393,8 +398,8 @@ func givesNext(around *tasks.Around, semaphore target.Addr) bool {
 	return i >= 0 && releasedBy(&tasks.Call{Object: semaphore, Releaser: true}, &around.Later[i])
 }
 
-// pastWait reports whether a method is past its own wait for a semaphore and releases it later.
-func pastWait(around *tasks.Around, semaphore target.Addr) bool {
+// pastWait returns the call by which a method has entered a semaphore that it releases later, or nil.
+func pastWait(around *tasks.Around, semaphore target.Addr) *tasks.Call {
 	var in *tasks.Call
 	for i := range around.Before {
 		switch c := &around.Before[i]; {
@@ -404,12 +409,15 @@ func pastWait(around *tasks.Around, semaphore target.Addr) bool {
 			in = nil
 		}
 	}
-	return in != nil && releasedIn(in, around.Later)
+	if in == nil || !releasedIn(in, around.Later) {
+		return nil
+	}
+	return in
 }
 
 // threadHolder describes a thread that is past its wait in a frame.
 func (s *survey) threadHolder(t *stackwalk.Thread, f *stackwalk.Frame, m *methodCalls) holder {
-	h := holder{thread: t, method: answer.Text{S: m.name}, strength: answer.StrengthLikely, gives: true}
+	h := holder{thread: t, method: answer.Text{S: m.name}, strength: answer.StrengthLikely, gives: true, frame: f.SP}
 	if line, err := f.SourceLine(); err == nil {
 		h.place = &answer.AsyncPlace{File: line.File, Line: line.Line}
 	}

@@ -493,18 +493,61 @@ func (g *grapher) moves(h *holder) bool {
 	case op.thing.cause == tasks.CauseRunning:
 		t := g.s.runs(op.leaf)
 		return t != nil && g.threadMoves(t)
-	case op.thing.cause != tasks.CauseDelay:
-		return false
 	}
-	length, err := g.s.found.tasks.DelayOf(op.leaf)
-	return err == nil && length <= briefly
+	length, known := g.pauseOf(h)
+	return known && length <= briefly
 }
 
-// passes reports whether a semaphore is about to be free for the few operations that wait for it: what entered it runs on threads, which wait
-// for nothing that is known, such as one that writes a message.
+// passes reports whether a semaphore is about to be free for the operations that wait for it: its holders take turns, or the waiters are few and
+// what entered it runs on threads, which wait for nothing that is known, such as one that writes a message.
 func (g *grapher) passes(l *lock, waiting int) bool {
 	u := g.s.uses[l]
-	return u != nil && len(u.holders) > 0 && waiting < fewOperations && !slices.ContainsFunc(u.holders, func(h holder) bool { return !g.runsFor(&h) })
+	if u == nil || len(u.holders) == 0 {
+		return false
+	}
+	return waiting < fewOperations && !slices.ContainsFunc(u.holders, func(h holder) bool { return !g.runsFor(&h) }) || g.takesTurns(l, u, waiting)
+}
+
+// takesTurns reports whether the holders of a semaphore take turns: it is soon free for all who wait, and no holder stands in a loop that it has begun
+// since. A holder in a loop may wait for something that never happens.
+func (g *grapher) takesTurns(l *lock, u *semaphoreUse, waiting int) bool {
+	return g.soonFree(l, u, waiting) && !slices.ContainsFunc(u.holders, func(h holder) bool { return g.s.repeats(&h) })
+}
+
+// soonFree reports whether all holders of a semaphore go on, and those that stand in a delay or sleep do so for so short that all who wait have had
+// their turn briefly later. Where the semaphore records how many permits there are, each of them needs a holder: the others may be lost.
+func (g *grapher) soonFree(l *lock, u *semaphoreUse, waiting int) bool {
+	if l.most < math.MaxInt32 && int64(len(u.holders)+u.inside) < l.most {
+		return false
+	}
+	longest, timed := time.Duration(0), 0
+	for i := range u.holders {
+		h := &u.holders[i]
+		if h.strength != answer.StrengthLikely || !g.moves(h) {
+			return false
+		}
+		if length, known := g.pauseOf(h); known {
+			longest, timed = max(longest, length), timed+1
+		}
+	}
+	return timed > 0 && time.Duration((waiting+timed-1)/timed)*longest <= briefly
+}
+
+// pauseOf returns for how long a holder stands in a delay, a sleep or a timed wait, if it does and the dump has the time.
+func (g *grapher) pauseOf(h *holder) (length time.Duration, known bool) {
+	if t := h.thread; t != nil {
+		if w := g.of[t]; w != nil {
+			return time.Duration(w.timeout) * time.Millisecond, w.timeout >= 0 && w.how == answer.HowRecorded
+		}
+		length, known = g.s.sleepOf(t)
+		return length, known && length >= 0
+	}
+	op := g.s.standing[h.box]
+	if op == nil || op.thing.cause != tasks.CauseDelay {
+		return 0, false
+	}
+	length, err := g.s.found.tasks.DelayOf(op.leaf)
+	return length, err == nil
 }
 
 // fewOperations is how many operations that wait for a semaphore are no longer the usual moment of a busy one.

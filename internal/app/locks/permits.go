@@ -68,7 +68,7 @@ func (g *grapher) fullSemaphore(l *lock, list []*wait) *answer.Verdict {
 		} else {
 			v.Statement = v.Plus(words.NobodyTakes.Of())
 		}
-	} else if u := g.s.uses[l]; u == nil || !u.gives && len(u.holders) == 0 || !g.permits(&v, l) {
+	} else if u := g.s.uses[l]; u == nil || !u.gives && len(u.holders) == 0 || !g.permits(&v, l) || g.takesTurns(l, u, len(list)) {
 		return nil
 	}
 	for _, w := range list {

@@ -1058,7 +1058,7 @@ func (g *grapher) held() []answer.Verdict {
 				strength = answer.StrengthLikely
 			}
 		}
-		if len(names) == 0 {
+		if len(names) == 0 || g.passing(l, first) {
 			continue
 		}
 		waiting := words.ManyWait.Of(words.N(len(names)), words.Join(", ", names[:min(len(names), listedWaiters)]...), moreThan(len(names), listedWaiters))
@@ -1086,6 +1086,12 @@ func (g *grapher) held() []answer.Verdict {
 		out = append(out, v)
 	}
 	return out
+}
+
+// passing reports whether a thread that runs holds a lock which the class library uses itself, as in a SemaphoreSlim: it does for a few instructions.
+func (g *grapher) passing(l *lock, w *wait) bool {
+	_, inner := g.s.on[l.Address]
+	return inner && len(w.runners) == 1 && w.runners[0].OS != nil && g.of[w.runners[0]] == nil && !g.idles(w.runners[0]) && g.threadMoves(w.runners[0])
 }
 
 // lockName names a lock by its kind, its address and the field that holds it.

@@ -19,6 +19,7 @@ type Call struct {
 	Method string      // the called method with its type, without the namespace: "SemaphoreSlim.WaitAsync"
 	Object target.Addr // the receiver; 0 if the code does not show it
 	Awaits bool        // the method now awaits its result
+	Offset int         // in the IL of the method
 	// Through is the method of the program that the code calls, if that method makes the call and does nothing else: "Gate.EnterAsync"
 	// for Task EnterAsync() => semaphore.WaitAsync(). It is empty for a call of the code itself.
 	Through string
@@ -117,6 +118,7 @@ func (r *Reader) passed(out *Suspended, m *machine, x objects.Instance, sel *cal
 		s := &list[i]
 		last := s.Offset <= site.il && !slices.ContainsFunc(list[i+1:], func(next ilcalls.Site) bool { return next.Offset > s.Offset && next.Offset <= site.il })
 		for _, c := range r.resolved(s, m.typ, x) {
+			c.Offset = s.Offset
 			switch {
 			case !c.Unknown && !sel.selects(c.Method):
 			case s.Offset > site.il:
@@ -201,6 +203,9 @@ func (r *Reader) CallsAround(md *dac.MethodDesc, il int, this target.Addr) (*Aro
 	out := &Around{}
 	for i := range sites {
 		calls := r.resolved(&sites[i], class, at)
+		for k := range calls {
+			calls[k].Offset = sites[i].Offset
+		}
 		if sites[i].Offset < il {
 			out.Before = append(out.Before, calls...)
 		} else {
@@ -239,6 +244,40 @@ func (r *Reader) callSites(md *dac.MethodDesc) ([]ilcalls.Site, error) {
 	}
 	sites, err := ilcalls.Of(meta, body.Code)
 	return r.withWrappers(md, meta, sites), err
+}
+
+// AwaitOf returns the IL of the suspended async method at a, and the offset of its await. code is nil for other tasks, such as
+// Task.WhenAll's.
+func (r *Reader) AwaitOf(a target.Addr) (code []byte, at int, err error) {
+	k, err := r.kindOf(a)
+	if err != nil || !k.async() {
+		return nil, 0, err
+	}
+	x, m, err := r.machineOf(k, a)
+	if err != nil {
+		return nil, 0, err
+	}
+	state, has, err := m.state(x)
+	if err != nil {
+		return nil, 0, err
+	}
+	sites, err := m.sites(r)
+	site, ok := sites[state]
+	if err == nil && !(has && ok) {
+		err = target.Unsupportedf("no await of state %d", state)
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	md, err := m.moveNext()
+	if err != nil {
+		return nil, 0, err
+	}
+	body, err := r.code.IL(md)
+	if err != nil {
+		return nil, 0, err
+	}
+	return body.Code, site.il, nil
 }
 
 // evaluate returns the object to which a path from a state machine now leads, or 0.

@@ -1,0 +1,93 @@
+package locks
+
+import (
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/stackwalk"
+)
+
+// repeats reports whether a holder of a semaphore stands in a loop that began after it entered: in its own method, or in one that it awaits or calls.
+// Such code may poll. Code that can't be read may, too.
+func (s *survey) repeats(h *holder) bool {
+	if h.thread != nil {
+		return s.threadRepeats(h)
+	}
+	op := s.standing[h.box]
+	if op == nil {
+		return false // it goes on behind its await
+	}
+	for _, a := range op.path {
+		code, at, err := s.found.tasks.AwaitOf(a)
+		if err != nil {
+			return true
+		}
+		entered := 0
+		if a == h.box {
+			entered = h.entered
+		}
+		if code != nil && loopsBehind(code, at, entered) {
+			return true
+		}
+		if a == h.box {
+			return false
+		}
+	}
+	return true // the holder is not among the methods that wait
+}
+
+// threadRepeats is repeats for a thread.
+func (s *survey) threadRepeats(h *holder) bool {
+	t := h.thread
+	for f := range s.r.walker.Walk(s.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}) {
+		if f.Missing() != nil {
+			return true
+		}
+		md, err := f.Method()
+		if f.Kind != stackwalk.FrameManaged || err == nil && md == nil {
+			continue
+		}
+		if err != nil {
+			return true
+		}
+		name, err := dac.CodeOf(f.Runtime).MethodName(md, dac.MethodQualified)
+		if err != nil {
+			return true
+		}
+		if answer.LibraryMethod(name) && f.SP != h.frame {
+			continue // it sleeps in steps
+		}
+		at, err := ilOffset(&f)
+		if err != nil {
+			return true
+		}
+		body, err := dac.CodeOf(f.Runtime).IL(md)
+		if err != nil {
+			return true
+		}
+		entered := 0
+		if f.SP == h.frame {
+			entered = h.entered
+		}
+		if loopsBehind(body.Code, at, entered) {
+			return true
+		}
+		if f.SP == h.frame {
+			return false
+		}
+	}
+	return true
+}
+
+// loopsBehind reports whether a loop of il around an offset begins behind another offset.
+func loopsBehind(il []byte, at, entered int) bool {
+	loops, err := loopsAround(il, at)
+	if err != nil {
+		return true
+	}
+	for start := range loops {
+		if entered == 0 || start > entered {
+			return true
+		}
+	}
+	return false
+}
