@@ -27,6 +27,7 @@ func TestEndsByItself(t *testing.T) {
 		{wait{how: answer.HowRecorded, timeout: -1}, "System.Threading.Tasks.Task.WaitAny(System.Threading.Tasks.Task[])", "waits for any of several"},
 		{wait{how: answer.HowInferred, timeout: -1}, join, "may wait for a limited time, which is unknown"},
 		{wait{how: answer.HowInferred, timeout: -1}, "System.Threading.Thread.Join()", ""},
+		{wait{how: answer.HowInferred, timeout: -1, callback: callbackOfToken}, "System.Threading.CancellationTokenSource+Registrations.WaitForCallbackToComplete(Int64)", ""},
 		{wait{how: answer.HowInferred, timeout: -1}, "System.Threading.ReaderWriterLockSlim.TryEnterWriteLockCore(TimeoutTracker)", "may wait for a limited time, which is unknown"},
 	} {
 		assert.Equal(t, c.want, endsByItself(&c.w, c.called).Text, c.called)

@@ -332,6 +332,7 @@ func (g *grapher) place(row *answer.ThreadWait, w *wait) {
 			continue
 		}
 		g.program(row, &f)
+		called = g.s.inlined(&f, md, called)
 		name, _ := md.Name()
 		w.entry, w.library = slices.Contains(entryPoints, name), answer.LibraryMethod(class)
 	}
@@ -392,7 +393,7 @@ func endsByItself(w *wait, called string) answer.Statement {
 		return words.EndsWithAny.Of()
 	case strings.Contains(arguments, "System.Threading.CancellationToken"):
 		return words.EndsCanceled.Of()
-	case w.serves == "" && (w.how != answer.HowRecorded || w.steps) && (takesTime(called) || strings.Contains(arguments, "TimeoutTracker")):
+	case w.serves == "" && w.callback != callbackOfToken && (w.how != answer.HowRecorded || w.steps) && (takesTime(called) || strings.Contains(arguments, "TimeoutTracker")):
 		return words.EndsSometime.Of()
 	}
 	return answer.Statement{}

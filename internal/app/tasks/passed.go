@@ -215,6 +215,20 @@ func (r *Reader) CallsAround(md *dac.MethodDesc, il int, this target.Addr) (*Aro
 	return out, nil
 }
 
+// CalledAt returns the method, with its type and without the namespace, that md's IL calls at an offset, and how many arguments it takes, with the
+// receiver. method is "" if there is no call.
+func (r *Reader) CalledAt(md *dac.MethodDesc, il int) (method string, arguments int, err error) {
+	if r == nil || r.code == nil || md == nil {
+		return "", 0, target.Unsupportedf("no method")
+	}
+	sites, err := r.callSites(md)
+	i := slices.IndexFunc(sites, func(s ilcalls.Site) bool { return s.Offset >= il })
+	if err != nil || i < 0 {
+		return "", 0, err
+	}
+	return sites[i].Method, len(sites[i].Args), nil
+}
+
 // A machineCalls caches the calls in the code of a state machine.
 type machineCalls = lazy.Value[[]ilcalls.Site]
 

@@ -458,7 +458,7 @@ var troubles = []struct {
 	{"tryenter", answer.FindingHeld, "for which 4 threads wait: 8 \"trier 0\", 9 \"trier 1\", 10 \"trier 2\", 11 \"trier 3\", for at most 1 min; thread 7 \"holder\" sleeps"},
 	{"rwended", answer.FindingAbandoned, "has ended and still holds a ReaderWriterLockSlim"},
 	{"nestedmonitor", answer.FindingHeld, "thread 7 \"consumer\" itself waits for a pulse of System.Object"},
-	{"timerdispose", answer.FindingCircle, " runs the callback of a Timer and waits for System.Object "},
+	{"timerdispose", answer.FindingDeadlock, " runs the callback of a Timer and waits for System.Object "},
 	{"cancelcallback", answer.FindingDeadlock, "\"canceler\" has not ended and waits for System.Object"},
 	{"locktask", answer.FindingDeadlock, "\"owner\" holds System.Object"},
 	{"console", answer.FindingHeld, "waits for the console in Mill.M.Say(System.String)"},

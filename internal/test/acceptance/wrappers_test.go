@@ -76,6 +76,8 @@ var hatches = []struct {
 	{"lambdas", answer.FindingDeadlock, answer.SeverityFatal, answer.StrengthLikely, "has likely entered Sluice.M.blue (SemaphoreSlim) and waits for Sluice.M.red"},
 	{"chosen", answer.FindingDeadlock, answer.SeverityFatal, answer.StrengthLikely, "has likely entered Sluice.M.a.permit (SemaphoreSlim) and waits for Sluice.M.own.permit"},
 	{"fields", answer.FindingDeadlock, answer.SeverityFatal, answer.StrengthLikely, "\"left first\", in Sluice.Pair.Left, has likely entered"},
+	{"optimized", answer.FindingDeadlock, answer.SeverityFatal, answer.StrengthLikely, "\"left first\", in Sluice.Fast.Left, has likely entered"},
+	{"cancels", answer.FindingCircle, answer.SeverityHigh, answer.StrengthLikely, "; thread 8 \"right first\" can be canceled if its token can"},
 	{"stays", answer.FindingPermits, answer.SeverityHigh, answer.StrengthLikely, "0 may enter; Sluice.M.Stays "},
 	{"parameter", answer.FindingPermits, answer.SeverityHigh, answer.StrengthLikely, "0 may enter; Sluice.M.Given "},
 	{"unknown", answer.FindingPermits, answer.SeverityHigh, answer.StrengthPossible, "nobody was found who has entered it, but 1 method may have: Sluice.M.Odd is past IGate.EnterAsync"},
@@ -145,7 +147,7 @@ var stalls = []struct {
 	{"handler", answer.FindingBlocked, answer.SeverityWarning, answer.StrengthLikely, "thread 0 blocks in Pier.M.Handles"},
 	{"sleeper", answer.FindingPermits, answer.SeverityHigh, answer.StrengthLikely, "thread 7 \"holder\" sleeps in Pier.M.Main.<lambda>()"},
 	{"callback", answer.FindingDeadlock, answer.SeverityFatal, answer.StrengthLikely, "\"canceler\" runs a callback of a CancellationToken and waits for System.Object "},
-	{"lasttick", answer.FindingCircle, answer.SeverityHigh, answer.StrengthLikely, " runs the callback of a Timer and waits for System.Object "},
+	{"lasttick", answer.FindingDeadlock, answer.SeverityFatal, answer.StrengthLikely, " runs the callback of a Timer and waits for System.Object "},
 	{"forgotten", answer.FindingPromises, answer.SeverityHigh, answer.StrengthProved, "12 suspended operations wait in Pier.M.Waits for promises that nothing can complete"},
 	{"behind", answer.FindingPromises, answer.SeverityHigh, answer.StrengthProved, "12 suspended operations wait in Pier.M.Waits for promises that nothing can complete"},
 }

@@ -22,6 +22,14 @@ namespace Sluice
         public void Left() { left.Wait(); Thread.Sleep(200); right.Wait(); right.Release(); left.Release(); }
         public void Right() { right.Wait(); Thread.Sleep(200); left.Wait(); left.Release(); right.Release(); }
     }
+    public sealed class Fast // its methods are called so often that their code is optimized: it calls methods inside the class library itself
+    {
+        readonly SemaphoreSlim left = new SemaphoreSlim(1), right = new SemaphoreSlim(1);
+        public void Left(int pause) { left.Wait(); Thread.Sleep(pause); right.Wait(); right.Release(); left.Release(); }
+        public void Right(int pause) { right.Wait(); Thread.Sleep(pause); left.Wait(); left.Release(); right.Release(); }
+        public void Cancels(int pause, CancellationToken t) { right.Wait(); Thread.Sleep(pause); left.Wait(t); left.Release(); right.Release(); }
+        public void Often(CancellationToken t) { for (int i = 0; i < 4; i++) { for (int k = 0; k < 100; k++) { Left(0); Right(0); Cancels(0, t); } Thread.Sleep(300); } }
+    }
     public static class M
     {
         static readonly IGate a = new Gate(), b = new Gate(), c = new Bolt(), d = new Bolt(), open = new Open(); static readonly Gate own = new Gate(); static readonly IGate[] all = { own };
@@ -29,7 +37,7 @@ namespace Sluice
         static readonly Doors methods = new Doors(own.EnterAsync, own.Leave), others = new Doors(a.EnterAsync, a.Leave);
         static readonly Doors direct = new Doors(red.WaitAsync, () => red.Release()), captured = Captured(blue), chosen = new Doors(() => own.EnterAsync(), () => own.Leave());
         static readonly ISink[] sinks = { new Sum() }; static readonly SemaphoreSlim seats = new SemaphoreSlim(1), stamps = new SemaphoreSlim(1);
-        static readonly SemaphoreSlim[] seated = { seats }; static readonly Pair both = new Pair();
+        static readonly SemaphoreSlim[] seated = { seats }; static readonly Pair both = new Pair(); static readonly Fast fast = new Fast(); static readonly CancellationTokenSource stopping = new CancellationTokenSource();
         public static readonly TaskCompletionSource<int> never = new TaskCompletionSource<int>(); static readonly List<object> keep = new List<object>(); public static int sum, written; static volatile bool done = sum > 1 << 30;
         static Doors Captured(SemaphoreSlim s) { return new Doors(() => s.WaitAsync(), () => s.Release()); }
         static Thread T(string n, ThreadStart st) { var th = new Thread(st) { Name = n, IsBackground = true }; th.Start(); return th; }
@@ -68,6 +76,8 @@ namespace Sluice
                 case "element": keep.Add(Element(0)); Thread.Sleep(100); for (int i = 0; i < 12; i++) keep.Add(Seat()); break; // Element holds it, which the code does not show
                 case "parameter": keep.Add(Given(own.EnterAsync, own.Leave)); for (int i = 0; i < 12; i++) keep.Add(Passes()); break; // Given holds it; the suspended method has what leaves it alone
                 case "fields": T("left first", both.Left); T("right first", both.Right); break; // deadlock of threads over fields of an object
+                case "optimized": fast.Often(stopping.Token); T("left first", () => fast.Left(200)); T("right first", () => fast.Right(200)); break; // deadlock
+                case "cancels": fast.Often(stopping.Token); T("left first", () => fast.Left(200)); T("right first", () => fast.Cancels(200, stopping.Token)); break; // a circle that a token can end
                 case "logged": keep.Add(Logs(0)); for (int i = 0; i < 12; i++) keep.Add(Loses()); break; // the first failed and has not left; what Logs calls enters nothing
                 case "polls": keep.Add(Polls()); Thread.Sleep(200); for (int i = 0; i < 12; i++) keep.Add(Stamps()); break; // the holder polls for ever
                 case "below": keep.Add(PollsBelow()); Thread.Sleep(200); for (int i = 0; i < 12; i++) keep.Add(Stamps()); break; // what the holder awaits polls for ever
