@@ -90,7 +90,6 @@ var hatches = []struct {
 	{"open", "", "", "", ""},
 	{"turns", "", "", "", ""},
 	{"steps", "", "", "", ""},
-	{"nap", "", "", "", ""},
 }
 
 // TestServicesWithHatches checks that semaphores are seen through interfaces, abstract classes and delegates, and that nobody is said to be missing

@@ -87,7 +87,6 @@ namespace Sluice
                 case "open": for (int i = 0; i < 6; i++) keep.Add(Stays(open)); break; // enters nothing
                 case "turns": for (int i = 0; i < 20; i++) keep.Add(Turns(a)); break;
                 case "steps": for (int i = 0; i < 20; i++) keep.Add(Steps()); break;
-                case "nap": T("holder", () => { while (true) { seats.Wait(); Naps(); seats.Release(); } }); Thread.Sleep(100); for (int i = 0; i < 12; i++) T("sitter " + i, () => { while (true) { seats.Wait(); sum++; seats.Release(); } }); break;
             }
             Thread.Sleep(1200);
             Say("READY 0"); Thread.Sleep(-1);

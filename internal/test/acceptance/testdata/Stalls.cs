@@ -42,7 +42,7 @@ namespace Pier
                 // ends, or goes on
                 case "mainruns": Run(); break; // Main calls what waits for the end of its reading loop
                 case "mainparks": Waits(Forgotten()).Wait(); break; // Main waits for ever, as services do
-                case "napper": T("holder", () => { while (true) { seats.Wait(); Thread.Sleep(20); seats.Release(); } }); Thread.Sleep(100); for (int i = 0; i < 12; i++) T("sitter " + i, () => { while (true) { seats.Wait(); sum++; seats.Release(); } }); break;
+                case "napper": T("holder", () => { while (true) { seats.Wait(); Thread.Sleep(20); seats.Release(); } }); Thread.Sleep(100); for (int i = 0; i < 12; i++) T("sitter " + i, () => { while (true) { seats.Wait(); sum++; seats.Release(); Thread.Sleep(1); } }); break;
                 case "callbackruns": { var r = stopping.Token.Register(() => Thread.Sleep(30000)); T("canceler", () => stopping.Cancel()); Thread.Sleep(200); T("closer", () => { lock (gate) r.Dispose(); }); break; } // the callback ends
                 case "pending": for (int i = 0; i < 12; i++) keep.Add(Waits(Pending(i))); break; // answers may come
                 case "weakly": for (int i = 0; i < 12; i++) keep.Add(Waits(Weakly())); break;
