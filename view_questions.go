@@ -206,8 +206,9 @@ type View struct {
 }
 
 // Triage ranks what is wrong with a process: its crash, deadlocks, starved pools, failed tasks, damage and large
-// holders of memory. It lists the subjects that it checked without a finding, and those that it could not check. The
-// error is ctx's, or the first subject's if no subject could be checked.
+// holders of memory. It lists the subjects that it checked without a finding, and those that it could not check. In a
+// process with several runtimes it judges all of them. The error is ctx's, or the first subject's if no subject could be
+// checked.
 func (v *View) Triage(ctx context.Context, o TriageOptions) (*answer.Triage, error) {
 	return triage.Triage(ctx, v.Process, triage.Options{NoHeap: o.NoHeap, Rules: o.Rules})
 }

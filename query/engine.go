@@ -148,7 +148,7 @@ func (f *frame) checkElements(o objects.Object) error {
 	return nil
 }
 
-// checkParts returns errHidden for a struct with a secret in its text, or in that of a buffer in it.
+// checkParts returns errHidden for a struct with a secret in its text or in the text of a buffer in it.
 func (f *frame) checkParts(s objects.Struct) error {
 	if f.e.mask == nil {
 		return nil

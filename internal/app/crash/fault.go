@@ -152,7 +152,7 @@ func (d *describer) unreported(a target.Addr, by *words.Sentence) (target.Addr, 
 
 // sender returns the process and the user that sent the signal for which the runtime recorded a fault at a, if the code did not access a. The
 // runtime takes any SIGSEGV for a fault. The kernel puts the sender where the address of a fault is (siginfo_t): its process id, then its user.
-// A position behind a call shows nothing: for a fault in a helper, such as the write barrier, the runtime records that of the caller.
+// A position behind a call shows nothing: for a fault in a helper, such as the write barrier, the runtime records its caller.
 func (d *describer) sender(a target.Addr) (pid, user uint32, sent bool) {
 	s := d.died.state()
 	if s == nil || s.Context == 0 || d.p.Target().Platform().OS != target.OSLinux {

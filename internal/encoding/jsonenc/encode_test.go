@@ -55,7 +55,7 @@ type parted struct {
 	C    int    `json:"c"`
 }
 
-// TestInline: the fields of a part with a name stand in its place, and those of an absent one do not.
+// TestInline: the fields of a part with a name stand in its place. An absent part has none.
 func TestInline(t *testing.T) {
 	b, err := jsonenc.Marshal(parted{&inner{1, "x"}, 2})
 	require.NoError(t, err)

@@ -98,7 +98,7 @@ func TestPackScrubbed(t *testing.T) {
 	}
 }
 
-// TestPackFiles checks that of the module files only .NET's own go into a scrubbed pack, under the paths of the new dump.
+// TestPackFiles checks that only .NET's own module files go into a scrubbed pack, under the paths of the new dump.
 func TestPackFiles(t *testing.T) {
 	testcase.Corpus(t, testcase.Named("net10-zoo-withheap", "net8-heap-withheap"), func(t *testing.T, c *testcase.Case) int {
 		testcase.NeedModules(t, c)
