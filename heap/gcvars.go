@@ -190,12 +190,21 @@ func (v *vars) check() error {
 	return nil
 }
 
-// readMode reads whether the GC is a server GC and whether it was running.
+// mostInvalidations is far above what GCScan::m_GcStructuresInvalidCnt counts: a collection adds 1 to it.
+const mostInvalidations = limits.GCHeaps
+
+// readMode reads whether the GC is a server GC and whether it was running. A collection excuses what looks like damage, so that
+// an impossible count is none.
 func (h *Heap) readMode(v *vars) {
 	h.server = v.server
 	if at, err := v.addr("StructuresInvalidCount"); err == nil && at != 0 {
-		n, err := target.Uint32(h.mem, at)
-		h.inGC = err == nil && n != 0
+		switch n, err := target.Uint32(h.mem, at); {
+		case err != nil:
+		case n > mostInvalidations:
+			h.warnings = append(h.warnings, target.Corruptf("the GC counts %d collections in progress", n))
+		default:
+			h.inGC = n != 0
+		}
 	}
 	h.datas = v.adaptationMode()
 }

@@ -112,6 +112,55 @@ func TestCollectionIsNoDamage(t *testing.T) {
 	}
 }
 
+// TestDamageInACollection: a collection excuses neither a damaged list of threads, nor an object without a type if the count of
+// collections is impossible.
+func TestDamageInACollection(t *testing.T) {
+	d := testdump.Open(t, "net10-zoo")
+	sound := &testdump.Altered{Target: d.Target()}
+	p := firstProcess(t, sound.Open(t, d.Options()))
+	rt, err := p.Runtime()
+	require.NoError(t, err)
+	flag := collecting(t, p, sound.Reads(func() { _, err = heap.Open(rt, sound) }))
+	require.NoError(t, err)
+	require.NotNil(t, flag)
+	open := func(patches ...testdump.Damage) *process.Process {
+		return firstProcess(t, (&testdump.Altered{Target: d.Target(), Patches: patches}).Open(t, d.Options()))
+	}
+	judge := func(patches ...testdump.Damage) *answer.Triage {
+		out, err := triage.Triage(t.Context(), open(patches...), triage.Options{})
+		require.NoError(t, err)
+		return out
+	}
+
+	threads, err := rt.Threads()
+	require.NoError(t, err)
+	require.Greater(t, len(threads), 1)
+	var twice *testdump.Damage // gives the second Thread the id of the first
+	for at := threads[1].Addr; twice == nil && at < threads[1].Addr+0x400; at += 4 {
+		if id, err := target.Uint32(sound, at); err == nil && id == threads[1].ManagedID {
+			damage := testdump.Damage{At: at, Bytes: []byte{byte(threads[0].ManagedID), 0, 0, 0}}
+			if _, err := open(damage).Threads(); err != nil {
+				twice = &damage
+			}
+		}
+	}
+	require.NotNil(t, twice)
+	out := judge(*twice, *flag)
+	i := slices.IndexFunc(out.Unknown, func(u answer.TriageAbsent) bool { return u.Subject == "crash" })
+	require.GreaterOrEqual(t, i, 0)
+	require.ErrorIs(t, out.Unknown[i].Err, target.ErrCorrupt)
+	assert.NotContains(t, out.Unknown[i].Reason, "collection")
+
+	h, err := p.Heap()
+	require.NoError(t, err)
+	flag.Bytes = []byte{0xef, 0xbe, 0xad, 0xde}
+	out = judge(testdump.Words(h.Segments()[0].Objects.Start, 0x123450), *flag)
+	assert.True(t, slices.ContainsFunc(out.Findings, func(f answer.Finding) bool { return f.Kind == answer.FindingHeap }))
+	assert.True(t, slices.ContainsFunc(out.Unknown, func(u answer.TriageAbsent) bool {
+		return u.Err != nil && target.Kind(u.Err) == target.ErrCorrupt && !u.Moving
+	}))
+}
+
 // TestThreadsThatAreCounted: if the runtime counts a thread that its list does not have, not all threads are listed.
 func TestThreadsThatAreCounted(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo")
