@@ -15,16 +15,16 @@ import (
 // mostBefore is the maximum number of earlier exceptions that a conclusion names.
 const mostBefore = 3
 
-// before describes the exceptions that the thread was still handling when it threw the one that the crash is about: the place where it
-// threw the same one first, or another exception. Code that ran because of that one, such as its handler, threw this one.
+// before describes the exceptions that the thread was still handling when it threw the one that the crash is about: the place where it had
+// thrown the same one, or another exception. Code that ran because of that one, such as its handler, threw this one.
 func (d *describer) before(x *Fault) (out []answer.Statement) {
 	for _, e := range d.died.earlier() {
 		if len(out) == mostBefore {
 			break
 		}
 		if e.thrown == d.died.Thrown {
-			if where := d.thrownAt(e.in); where != "" && (len(x.Trace) == 0 || !strings.HasSuffix(x.Trace[0].Function, where)) {
-				out = append(out, words.ThrownFirst.Of(words.Method(where)))
+			if where := d.thrownAt(e.in); where != "" && !d.traced(x, where) {
+				out = append(out, words.ThrownBefore.Of(words.Method(where)))
 			}
 			continue
 		}
@@ -51,6 +51,13 @@ func (c *Crash) earlier() (out []*carried) {
 		}
 	}
 	return out
+}
+
+// traced reports whether the stack trace of x may have a method. Rethrown with "throw;", or by an ExceptionDispatchInfo, an exception keeps its
+// trace, which then has the methods that threw it on.
+func (d *describer) traced(x *Fault, method string) bool {
+	return len(x.Trace) == 0 || d.out.Exceptions[0].TraceError != nil || len(x.Trace) < len(d.out.Exceptions[0].Frames) ||
+		slices.ContainsFunc(x.Trace, func(p Place) bool { return strings.HasSuffix(p.Function, method) })
 }
 
 // thrownAt returns the method that threw the exception of a state, or "".

@@ -30,6 +30,8 @@ namespace Yard
         [MethodImpl(MethodImplOptions.NoInlining)] static void Undo(Tank t) { Log(t.Levels.Length); }
         [MethodImpl(MethodImplOptions.NoInlining)] static void Fill(int n, Tank t) { try { Check(n); } catch (TimeoutException) { Undo(t); } }
         [MethodImpl(MethodImplOptions.NoInlining)] static void Pass(int n) { try { Check(n); } catch (Exception e) { Log(3); throw e; } }
+        [MethodImpl(MethodImplOptions.NoInlining)] static void PassOn(int n) { if (n == 0) { Check(2); return; } try { PassOn(n - 1); } catch (TimeoutException) { Log(n); throw; } }
+        [MethodImpl(MethodImplOptions.NoInlining)] static void Forward(int n) { try { PassOn(n); } catch (TimeoutException) { Log(n); throw; } }
         [MethodImpl(MethodImplOptions.NoInlining)] static void Drain() { try { Check(2); } finally { Undo(new Tank()); } }
         [MethodImpl(MethodImplOptions.NoInlining)] static void Give() { try { Check(2); } catch (TimeoutException) { Environment.FailFast("the yard gives up"); } }
         [MethodImpl(MethodImplOptions.NoInlining)] static IntPtr Map(long kept) { int fd = open("/tmp/yard-levels", 0x42, 0x1ff); ftruncate(fd, 16384); IntPtr p = mmap(IntPtr.Zero, new IntPtr(16384), 3, 1, fd, IntPtr.Zero); ftruncate(fd, kept); return p; }
@@ -49,6 +51,7 @@ namespace Yard
                 case "nativethread": { IntPtr t; pthread_create(out t, IntPtr.Zero, dlsym(IntPtr.Zero, "abort"), IntPtr.Zero); Thread.Sleep(3000); break; } // a thread without managed code aborts
                 case "undo": Fill(2, new Tank()); break; // the handler of the TimeoutException uses Levels, which is null
                 case "thrown": Pass(2); break; // Check threw it, Pass threw it once more
+                case "passed": Forward(2); break; // Check threw it; PassOn, twice, and Forward threw it on, which keeps its trace
                 case "drain": Drain(); break; // the TimeoutException has no handler; that the finally fails comes later
                 case "ring": Bell.Ring(new Tank()); Thread.Sleep(5000); break; // Ring is async void: nobody can catch what it throws
                 case "forward": Bell.Forward(new Tank()); Thread.Sleep(5000); break; // Forward is async void; RingAsync threw
