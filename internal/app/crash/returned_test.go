@@ -50,7 +50,7 @@ func TestMainReturned(t *testing.T) {
 			}
 			list, err := rt.Threads()
 			require.NoError(t, err)
-			kept := 0
+			kept, background := 0, uint32(0)
 			for _, th := range list {
 				state := th.State
 				switch {
@@ -67,8 +67,16 @@ func TestMainReturned(t *testing.T) {
 					state &^= dac.ThreadBackground
 				}
 				damage = append(damage, testcase.Damage{At: th.Addr + offset("Thread", "State"), Bytes: binary.LittleEndian.AppendUint32(nil, uint32(state))})
+				if state&dac.ThreadBackground != 0 && state&(dac.ThreadDead|dac.ThreadUnstarted) == 0 {
+					background++
+				}
 			}
+			store, err := rt.GlobalPointer("ThreadStore")
+			require.NoError(t, err)
+			damage = append(damage, testcase.Damage{At: store + offset("ThreadStore", "BackgroundCount"), Bytes: binary.LittleEndian.AppendUint32(nil, background)})
 			v, err := sound.Damaged(t, damage...).View("")
+			require.NoError(t, err)
+			_, err = v.Process.Threads()
 			require.NoError(t, err)
 			page, err := crash.Describe(t.Context(), v.Process, crash.Options{})
 			require.NoError(t, err)
