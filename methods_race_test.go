@@ -60,6 +60,10 @@ var dumpCalls = map[string]call{
 		again, err := d.Over(d.Target())
 		return said(again != nil && again.Close() == nil, err)
 	},
+	"OverAlone": func(d *sosgo.Dump, _ *sosgo.View, _ string) any {
+		again, err := d.OverAlone(d.Target(), func(m target.Memory) target.Memory { return m })
+		return said(again != nil && again.Close() == nil, err)
+	},
 	"Jobs":         func(d *sosgo.Dump, _ *sosgo.View, _ string) any { return d.Jobs() },
 	"Memory":       func(d *sosgo.Dump, _ *sosgo.View, _ string) any { return len(d.Memory().Span(anAddress(d))) },
 	"MemorySource": func(d *sosgo.Dump, _ *sosgo.View, _ string) any { return d.MemorySource(anAddress(d)) },

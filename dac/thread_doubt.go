@@ -91,10 +91,9 @@ func (t *Thread) implausible() error {
 	case c.Limit < c.Pointer, c.Pointer == 0 && c.Limit != 0:
 		return target.Corruptf("Thread %016x allocates from %016x to %016x", uint64(t.Addr), uint64(c.Pointer), uint64(c.Limit))
 	case t.Unknown != nil:
-	case t.allocAt == 0 && t.OSID != 0 && t.State&(ThreadDead|ThreadUnstarted) == 0:
+	case t.State&(ThreadDead|ThreadUnstarted) != 0:
+	case t.allocAt == 0 && t.OSID != 0:
 		return target.Corruptf("Thread %016x has no thread locals", uint64(t.Addr))
-	case t.Domain == 0:
-		return target.Corruptf("Thread %016x has no AppDomain", uint64(t.Addr))
 	case t.ExposedHandle == 0:
 		return target.Corruptf("Thread %016x has no handle of its managed object", uint64(t.Addr))
 	}

@@ -52,12 +52,11 @@ func TestMiscountedThreads(t *testing.T) {
 
 // TestImplausibleThread has threads with members that contradict each other.
 func TestImplausibleThread(t *testing.T) {
-	sound := Thread{OSID: 7, allocAt: 0x4000, Domain: 0x1000, ExposedHandle: 0x2000, AllocContext: AllocContext{Pointer: 0x3000, Limit: 0x3100}}
+	sound := Thread{OSID: 7, allocAt: 0x4000, ExposedHandle: 0x2000, AllocContext: AllocContext{Pointer: 0x3000, Limit: 0x3100}}
 	require.NoError(t, sound.implausible())
 	for name, change := range map[string]func(*Thread){
 		"no limit":   func(t *Thread) { t.AllocContext.Limit = 0 },
 		"no pointer": func(t *Thread) { t.AllocContext.Pointer = 0 },
-		"no domain":  func(t *Thread) { t.Domain = 0 },
 		"no locals":  func(t *Thread) { t.allocAt = 0 },
 		"no handle":  func(t *Thread) { t.ExposedHandle = 0 },
 	} {

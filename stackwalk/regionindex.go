@@ -2,29 +2,39 @@ package stackwalk
 
 import (
 	"sort"
+	"sync"
 
 	"github.com/sosgo/sosgo/target"
 )
 
-// A regionIndex finds the regions of a process by address.
+// A regionIndex finds the regions of a process by address. It is filled when it is first used.
 type regionIndex struct {
-	list []target.Region // by start
-	ends []target.Addr   // ends[i] is the highest end of list[:i+1]
+	process target.Target
+	once    sync.Once
+	list    []target.Region // by start
+	ends    []target.Addr   // ends[i] is the highest end of list[:i+1]
 }
 
-func newRegionIndex(t target.Target) *regionIndex {
-	x := &regionIndex{}
+func newRegionIndex(t target.Target) *regionIndex { return &regionIndex{process: t} }
+
+func (x *regionIndex) fill() {
 	end := target.Addr(0)
-	for r := range t.Regions() {
+	for r := range x.process.Regions() {
 		end = max(end, r.Start+target.Addr(r.Size))
 		x.list, x.ends = append(x.list, r), append(x.ends, end)
 	}
-	return x
 }
 
 // at returns the index of the last region that starts at a or below, or -1.
 func (x *regionIndex) at(a target.Addr) int {
+	x.once.Do(x.fill)
 	return sort.Search(len(x.list), func(i int) bool { return x.list[i].Start > a }) - 1
+}
+
+// executes reports whether a region that contains a may be executed, or that is not known.
+func (x *regionIndex) executes(a target.Addr) bool {
+	i := x.at(a)
+	return i >= 0 && x.ends[i] > a && (x.list[i].Prot == 0 || x.list[i].Prot&target.ProtExec != 0)
 }
 
 // end returns the highest end of the regions that contain a. It returns 0 if none does.

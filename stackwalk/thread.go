@@ -2,7 +2,6 @@ package stackwalk
 
 import (
 	"slices"
-	"sync"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
@@ -17,8 +16,8 @@ type Thread struct {
 	OS      *target.Thread // nil for a managed thread without an OS thread
 	Managed *dac.Thread    // nil if the thread never ran managed code of the runtime
 
-	rt      *dac.Runtime        // owner of Managed
-	regions func() *regionIndex // of the process, shared by its threads; nil for a Thread that Threads did not make
+	rt      *dac.Runtime // owner of Managed
+	regions *regionIndex // of the process, shared by its threads; nil for a Thread that Threads did not make
 }
 
 // Threads returns all threads: the OS threads in the order of the dump, then the managed threads without an OS thread
@@ -28,7 +27,7 @@ func Threads(t target.Target, rt *dac.Runtime) ([]Thread, error) {
 	native := t.Threads()
 	out := make([]Thread, len(native))
 	byID := make(map[uint32]int, len(out))
-	regions := sync.OnceValue(func() *regionIndex { return newRegionIndex(t) })
+	regions := newRegionIndex(t)
 	for i := range native {
 		out[i] = Thread{Index: i, OS: &native[i], regions: regions}
 		byID[native[i].ID] = i

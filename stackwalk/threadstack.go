@@ -59,9 +59,9 @@ func managedStack(t *Thread) target.Range {
 func (t *Thread) mappingEnd(p target.Target, sp target.Addr) (target.Addr, error) {
 	regions := t.regions
 	if regions == nil {
-		regions = func() *regionIndex { return newRegionIndex(p) }
+		regions = newRegionIndex(p)
 	}
-	end := regions().end(sp)
+	end := regions.end(sp)
 	if t.OS.Stack.Contains(sp) {
 		end = max(end, t.OS.Stack.End)
 	}

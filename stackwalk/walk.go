@@ -22,7 +22,7 @@ type Walker struct {
 	code     *dac.CodeReader // of rt; nil if rt is nil
 	codes    *codeMap
 	unwinder *unwind.Unwinder
-	regions  func() *regionIndex
+	regions  *regionIndex
 	raised   func() *raised // returns nil if every walk starts at its thread's registers
 }
 
@@ -44,7 +44,7 @@ func NewWalker(rt *dac.Runtime, others ...*dac.Runtime) *Walker {
 func NewNativeWalker(t target.Target, mem target.Memory) *Walker {
 	w := &Walker{target: t, mem: mem, codes: &codeMap{native: newNativeCode(t, mem)}}
 	w.unwinder = unwind.New(mem, w.codes)
-	w.regions = sync.OnceValue(func() *regionIndex { return newRegionIndex(t) })
+	w.regions = newRegionIndex(t)
 	w.raised = sync.OnceValue(func() *raised { return findRaised(t) })
 	return w
 }
@@ -241,7 +241,7 @@ func (s *walk) stepManaged() (bool, error) {
 }
 
 // stray returns an error if s.at, the caller of a managed method or a managed caller of the runtime, is in nobody's code: between methods,
-// or outside of executable memory. A module without readable headers may have code there.
+// or outside of executable memory.
 func (s *walk) stray() error {
 	if s.managed || s.codeErr != nil {
 		return nil
@@ -254,7 +254,7 @@ func (s *walk) stray() error {
 			return nil
 		}
 		return target.Corruptf("the stack returns to %016x, which is between methods", uint64(ip))
-	case errors.Is(err, dac.ErrNoCode) && !s.w.codes.InCode(ip):
+	case errors.Is(err, dac.ErrNoCode) && !s.w.codes.InCode(ip) && !s.w.regions.executes(ip):
 		return target.Corruptf("the stack returns to %016x, which is nobody's code", uint64(ip))
 	}
 	return nil
@@ -419,7 +419,7 @@ func (s *walk) unwindNative() (bool, error) {
 // checkCut returns an error if the dump does not hold the rest of the stack.
 func (s *walk) checkCut() error {
 	sp, _ := s.at.Regs.SP()
-	x := s.w.regions()
+	x := s.w.regions
 	i := x.at(sp)
 	if i < 0 {
 		return nil

@@ -251,6 +251,7 @@ func (r *Reader) stopping(in shapes.Reading, h *heap.Heap, hosts []answer.Host, 
 		}
 	}
 	if found != nil && found.Stopping == nil {
+		in.Note(s.Reason.Err)
 		found.Stopping = &answer.AsyncWork{Reason: s.Reason, Why: s.Why, Frames: path}
 	}
 }

@@ -48,7 +48,7 @@ func Example() {
 		}
 	}
 	// Output:
-	// waits for a Task.Delay of 16m40s
+	// waits for a Task.Delay of 16 min 40 s
 	//  System.Threading.Tasks.Task+DelayPromise
 	//    Debuggee.AsyncWork.Scenario.Loop
 }

@@ -330,7 +330,8 @@ func (p *tiny) threads() {
 		return ours
 	}
 	p.Set(p.thread, "Thread", members{"Id": 1, "OSId": 42, "State": 0x1000, "RuntimeThreadLocals": p.New("RuntimeThreadLocals", nil), "Frame": p.frame,
-		word("CachedStackBase", "StackBase"): base, word("CachedStackLimit", "StackLimit"): synth.CLRStack, "ExceptionTracker": p.info, "LastThrownObject": last})
+		word("CachedStackBase", "StackBase"): base, word("CachedStackLimit", "StackLimit"): synth.CLRStack, "ExceptionTracker": p.info, "LastThrownObject": last,
+		word("ExposedObject", "GCHandle"): last})
 	p.Pointer(p.Main, "ThreadStore", p.New("ThreadStore", members{"ThreadCount": 1, "FirstThreadLink": p.thread + p.Offset("Thread.LinkNext")}))
 	p.Pointer(p.Main, "FinalizerThread", p.thread)
 	p.Main.Variable("GlobalAllocContext", p.New("EEAllocContext", nil))

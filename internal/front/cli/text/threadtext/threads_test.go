@@ -70,7 +70,8 @@ func TestNotes(t *testing.T) {
 func TestSyncBlocks(t *testing.T) {
 	six := 6
 	write := func(b answer.SyncBlock, err error) string {
-		l := &answer.SyncBlocks{Blocks: func(yield func(answer.SyncBlock, error) bool) { yield(b, err) }}
+		unread := answer.Maybe[int]{Err: answer.ErrUnread}
+		l := &answer.SyncBlocks{Total: unread, Free: unread, Blocks: func(yield func(answer.SyncBlock, error) bool) { yield(b, err) }}
 		s := page(true, func(p *report.Page) { SyncBlocks(p, l) })
 		return s[bytes.IndexByte([]byte(s), '\n')+1:]
 	}
