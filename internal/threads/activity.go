@@ -79,6 +79,9 @@ type waitRule struct {
 	text     string
 }
 
+// WaitsForPipe is the text of a wait for a pipe, which may take long.
+const WaitsForPipe = "waits for a pipe"
+
 // waitRules are ordered: the first that matches is used.
 var waitRules = []waitRule{
 	{"System.Threading.PortableThreadPool+GateThread", "GateThreadStart", ActivityIdle, "idle (gate of the thread pool)"},
@@ -125,7 +128,7 @@ var waitRules = []waitRule{
 	{"System.Console*", "", ActivityConsole, "waits for the console"},
 	{"System.IO.StdInReader", "", ActivityConsole, "waits for the console"},
 	{"System.IO.SyncTextReader", "", ActivityConsole, "waits for the console"},
-	{"System.IO.Pipes.*", "", ActivityFile, "waits for a pipe"},
+	{"System.IO.Pipes.*", "", ActivityFile, WaitsForPipe},
 	{"System.IO.RandomAccess", "", ActivityFile, "reads or writes a file"},
 	{"System.IO.FileStream", "", ActivityFile, "reads or writes a file"},
 	{"System.IO.Strategies.*", "", ActivityFile, "reads or writes a file"},

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/threads"
 	"github.com/sosgo/sosgo/internal/words"
 )
 
@@ -57,6 +58,9 @@ func weigh(p *answer.ThreadPool, q *answer.WorkQueues) answer.Verdict {
 	items, free := words.N(p.Queued.Value), words.N(idle)
 	n, waiting := active(p), blocked(p)
 	all, running := words.N(n), words.N(n-waiting)
+	if !stalled(p, stallMs) && p.Queued.Value <= pile*uint64(n) {
+		waiting -= usesFiles(p)
+	}
 	conclude := func(kind answer.FindingKind, strength answer.Strength, sites []answer.Site, says answer.Statement) answer.Verdict {
 		v := answer.Conclude(kind, says, strength)
 		v.Sites = sites
@@ -74,15 +78,41 @@ func weigh(p *answer.ThreadPool, q *answer.WorkQueues) answer.Verdict {
 	case n == 0:
 		return conclude(answer.NoFinding, answer.StrengthUnknown, standing(p), words.WorkersUnknown.Of(items))
 	case waiting == n:
-		return conclude(answer.FindingStarved, answer.StrengthLikely, standing(p), words.Starved.Of(items, all))
+		return begun(conclude(answer.FindingStarved, answer.StrengthLikely, standing(p), words.Starved.Of(items, all)), p)
 	case 2*waiting >= n && (p.Queued.Value > uint64(n) || stalled(p, longStallMs)): // the workers that run take fewer items soon
-		return conclude(answer.FindingStarved, answer.StrengthLikely, standing(p), words.NearlyStarved.Of(items, words.N(waiting), all))
+		return begun(conclude(answer.FindingStarved, answer.StrengthLikely, standing(p), words.NearlyStarved.Of(items, words.N(waiting), all)), p)
 	case p.Queued.Value > longPile*uint64(n):
 		return conclude(answer.FindingPile, answer.StrengthLikely, queuedSites(q), words.PilesUp.Of(items, running, all))
 	default:
 		return conclude(answer.NoFinding, answer.StrengthLikely, standing(p), words.PoolBusy.Of(items, running, all))
 	}
 }
+
+// begun weakens a verdict of starvation if it may be a normal moment: few items wait, and the pool has seen no reason yet to add a worker, though it
+// could.
+func begun(v answer.Verdict, p *answer.ThreadPool) answer.Verdict {
+	grown := p.Goal.Err != nil || p.Min.Err != nil || p.Goal.Value <= 0 || p.Goal.Value > p.Min.Value
+	full := p.Max.Err != nil || p.Total.Value >= p.Max.Value
+	if grown || full || stalled(p, stallMs) || p.Queued.Value > fewItems*uint64(active(p)) {
+		return v
+	}
+	v.Strength, v.Severity = answer.StrengthPossible, answer.SeverityWarning
+	return v
+}
+
+// usesFiles counts the workers that read or write files. That rarely takes long, unlike a wait for a pipe, and code that uses many files is often seen
+// there.
+func usesFiles(p *answer.ThreadPool) (n int) {
+	for i := range p.Workers {
+		if w := &p.Workers[i]; w.Waits && w.Activity.Kind == answer.ActivityFile && w.Activity.Text != threads.WaitsForPipe {
+			n++
+		}
+	}
+	return n
+}
+
+// fewItems is how many items for each worker a burst of work leaves for a moment.
+const fewItems = 10
 
 // Thresholds of a growing queue. One dump does not show growth, and a batch of work may just have arrived.
 const (

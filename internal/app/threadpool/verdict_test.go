@@ -7,6 +7,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/app/threadpool"
+	"github.com/sosgo/sosgo/internal/threads"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -67,6 +68,47 @@ func TestVerdict(t *testing.T) {
 		assert.NotEmpty(t, v.Evidence)
 	}
 	assert.Contains(t, threadpool.Judge(pool(5, 2, 2, true, true), &answer.WorkQueues{}).Evidence, "a worker last took an item 1 s before the newest time that the process noted")
+}
+
+// TestMomentsOfPools checks that a few items behind workers that use files for a moment are no finding, and that a pool that has not begun to grow is
+// less surely starved.
+func TestMomentsOfPools(t *testing.T) {
+	file := answer.ThreadActivity{Kind: answer.ActivityFile, Text: "uses the file system"}
+	pipe := answer.ThreadActivity{Kind: answer.ActivityFile, Text: threads.WaitsForPipe}
+	lock := answer.ThreadActivity{Kind: answer.ActivityLock, Text: "waits for a lock"}
+	for _, c := range []struct {
+		why       string
+		queued    uint64
+		goal, max int64
+		since     int64 // a worker took an item, in ms
+		does      []answer.ThreadActivity
+		kind      answer.FindingKind
+		strength  answer.Strength
+		severity  answer.Severity
+	}{
+		{"files", 5, 2, 100, 0, []answer.ThreadActivity{file, file}, answer.NoFinding, answer.StrengthLikely, ""},
+		{"a grown pool with files", 5, 3, 100, 0, []answer.ThreadActivity{file, file, file}, answer.NoFinding, answer.StrengthLikely, ""},
+		{"files for long", 5, 2, 100, 1000, []answer.ThreadActivity{file, file}, answer.FindingStarved, answer.StrengthLikely, ""},
+		{"files and many items", 201, 2, 100, 0, []answer.ThreadActivity{file, file}, answer.FindingStarved, answer.StrengthLikely, ""},
+		{"pipes", 5, 3, 100, 0, []answer.ThreadActivity{pipe, pipe, pipe}, answer.FindingStarved, answer.StrengthLikely, ""},
+		{"a lock", 5, 2, 100, 0, []answer.ThreadActivity{lock, lock}, answer.FindingStarved, answer.StrengthPossible, answer.SeverityWarning},
+		{"half of them", 5, 2, 100, 0, []answer.ThreadActivity{lock, file}, answer.FindingStarved, answer.StrengthPossible, answer.SeverityWarning},
+		{"many items", 21, 2, 100, 0, []answer.ThreadActivity{lock, lock}, answer.FindingStarved, answer.StrengthLikely, ""},
+		{"the pool has grown", 5, 3, 100, 0, []answer.ThreadActivity{lock, lock, lock}, answer.FindingStarved, answer.StrengthLikely, ""},
+		{"the pool can't grow", 5, 2, 2, 0, []answer.ThreadActivity{lock, lock}, answer.FindingStarved, answer.StrengthLikely, ""},
+		{"no item taken for long", 5, 2, 100, 1000, []answer.ThreadActivity{lock, lock}, answer.FindingStarved, answer.StrengthLikely, ""},
+	} {
+		n := answer.Known(int64(len(c.does)))
+		p := &answer.ThreadPool{Kind: answer.PoolPortable, Queued: answer.Known(c.queued), Total: n, Running: n, Goal: answer.Known(c.goal), Min: answer.Known[int64](2),
+			Max: answer.Known(c.max), Dequeued: answer.Known[int64](5), Clock: answer.Known(5 + c.since)}
+		for i, a := range c.does {
+			p.Workers = append(p.Workers, answer.PoolWorker{Thread: answer.Thread{Index: &i}, Activity: a, Waits: true})
+		}
+		v := threadpool.Judge(p, &answer.WorkQueues{})
+		assert.Equal(t, c.kind, v.Kind, c.why)
+		assert.Equal(t, c.strength, v.Strength, c.why)
+		assert.Equal(t, c.severity, v.Severity, c.why)
+	}
 }
 
 // TestWhereWorkersStand checks the order of the evidence. In a starved pool, what blocks most workers follows the
