@@ -32,12 +32,31 @@ type semaphoreUse struct {
 	// blindWaiters reports that the code of a waiting method could not be read.
 	blindWaiters bool
 	unread       int      // suspended methods with unreadable code
-	inside       int      // threads in a method that calls a semaphore, perhaps this one, and that did not call it just to wait
+	inside       []user   // threads in a method that calls a semaphore, perhaps this one, and that did not call it just to wait
 	blind        int      // threads with a method with unreadable code
 	partial      bool     // not all async methods of the heap could be read
 	entries      []string // methods that enter it for their callers
 	hiding       []hiding // suspended methods and threads that may have entered it unseen
 }
+
+// A user is a thread in a method that calls a semaphore, and may have entered it.
+type user struct {
+	thread *stackwalk.Thread
+	sure   bool // it calls this semaphore, and not perhaps another
+	gives  bool // it is inside Release
+}
+
+// A stake is what a thread has to do with a semaphore.
+type stake int
+
+// Stakes of threads, the stronger last.
+const (
+	stakeNone    stake = iota
+	stakePerhaps       // it calls a semaphore
+	stakeUses          // it calls this semaphore
+	stakeGives         // it is inside Release of this semaphore
+	stakeHolds
+)
 
 // A hiding is a method that is past a call which may have entered any semaphore: the code does not show on what object, or what it runs.
 type hiding struct {
@@ -306,7 +325,7 @@ func (s *survey) threadsInside(entries []entry) {
 		if t.Managed == nil || t.OS == nil || s.ctx.Err() != nil {
 			continue
 		}
-		used := map[*semaphoreUse]bool{} // true for a holder
+		used := map[*semaphoreUse]stake{}
 		blind, waiting := false, waits[t]
 		leaving := false // it is inside Release
 		unseen := hiding{}
@@ -338,8 +357,8 @@ func (s *survey) threadsInside(entries []entry) {
 			s.hides(unseen.method, unseen.call)
 		}
 		for _, u := range s.uses {
-			if holds, in := used[u]; in && !holds {
-				u.inside++
+			if has := used[u]; has != stakeNone && has != stakeHolds {
+				u.inside = append(u.inside, user{t, has >= stakeUses, has == stakeGives})
 			}
 			if blind {
 				u.blind++
@@ -354,7 +373,7 @@ const releaseMethod = "System.Threading.SemaphoreSlim.Release"
 // frameUses records in used which semaphores the method of a frame has entered, or may have. waits is what the thread
 // waits for in this frame. leaving reports that the thread is inside Release: what the frame is about to release is no longer held for sure,
 // and gives is true if there is such a semaphore. unseen is the call by which the method may have entered any.
-func (s *survey) frameUses(used map[*semaphoreUse]bool, t *stackwalk.Thread, f *stackwalk.Frame, m *methodCalls, waits *lock, leaving bool) (gives bool, unseen string) {
+func (s *survey) frameUses(used map[*semaphoreUse]stake, t *stackwalk.Thread, f *stackwalk.Frame, m *methodCalls, waits *lock, leaving bool) (gives bool, unseen string) {
 	if len(m.list) == 0 {
 		return false, ""
 	}
@@ -369,21 +388,28 @@ func (s *survey) frameUses(used map[*semaphoreUse]bool, t *stackwalk.Thread, f *
 		switch {
 		case err == nil && leaving && givesNext(around, l.Address):
 			gives = true
-			if !used[u] {
-				used[u] = false
-			}
+			used[u] = max(used[u], stakeGives)
 		case err == nil && pastWait(around, l.Address) != nil:
-			if !used[u] {
+			if used[u] != stakeHolds {
 				h := s.threadHolder(t, f, m)
 				h.entered = pastWait(around, l.Address).Offset
 				u.holders = append(u.holders, h)
 			}
-			used[u] = true
-		case used[u] || waits == l:
-		case through, err != nil, slices.ContainsFunc(slices.Concat(around.Before, around.Later), func(c tasks.Call) bool {
-			return wantsSemaphore(c.Method) && (c.Object == 0 || c.Object == l.Address)
-		}):
-			used[u] = false
+			used[u] = stakeHolds
+		case used[u] == stakeHolds || waits == l:
+		case err != nil:
+			used[u] = max(used[u], stakePerhaps)
+		default:
+			for _, c := range slices.Concat(around.Before, around.Later) {
+				if wantsSemaphore(c.Method) && c.Object == l.Address {
+					used[u] = max(used[u], stakeUses)
+				} else if wantsSemaphore(c.Method) && c.Object == 0 {
+					used[u] = max(used[u], stakePerhaps)
+				}
+			}
+			if through {
+				used[u] = max(used[u], stakePerhaps)
+			}
 		}
 	}
 	return gives, unseen

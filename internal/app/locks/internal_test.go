@@ -71,6 +71,12 @@ func TestGivesNext(t *testing.T) {
 
 // TestNobody checks that a semaphore counts as unheld only if all possible holders were read.
 func TestNobody(t *testing.T) {
+	monitor := &lock{Lock: answer.Lock{Kind: answer.LockMonitor}}
+	stuck, brief := &stackwalk.Thread{OS: &target.Thread{ID: 7}}, &stackwalk.Thread{OS: &target.Thread{ID: 8}}
+	inner, ended := &lock{Lock: answer.Lock{Kind: answer.LockMonitor, Address: 0x10}}, &stackwalk.Thread{}
+	enters, left := &stackwalk.Thread{OS: &target.Thread{ID: 9}}, &stackwalk.Thread{OS: &target.Thread{ID: 10}}
+	waits := []*wait{{thread: enters, lock: inner, timeout: -1}, {thread: left, lock: inner, timeout: -1, runners: []*stackwalk.Thread{ended}},
+		{thread: stuck, lock: monitor, how: answer.HowRecorded, timeout: -1}, {thread: brief, lock: monitor, how: answer.HowRecorded, timeout: 20}}
 	for _, c := range []struct {
 		use  semaphoreUse
 		lost bool
@@ -83,7 +89,12 @@ func TestNobody(t *testing.T) {
 		{semaphoreUse{gives: true, partial: true}, false, answer.StrengthUnknown, "parts of the heap"},
 		{semaphoreUse{blindWaiters: true}, false, answer.StrengthUnknown, "the code that waits"},
 		{semaphoreUse{gives: true}, true, answer.StrengthUnknown, "parts of the heap or of the threads"},
-		{semaphoreUse{gives: true, inside: 1}, false, answer.StrengthPossible, "1 other thread is in a method that uses a semaphore"},
+		{semaphoreUse{gives: true, inside: []user{{thread: stuck, sure: true}}}, false, answer.StrengthPossible, "1 other thread is in a method that uses a semaphore"},
+		{semaphoreUse{gives: true, inside: []user{{thread: stuck, sure: true}, {thread: brief}}}, false, answer.StrengthPossible, "2 other threads are in a method"},
+		{semaphoreUse{gives: true, inside: []user{{thread: enters, sure: true}}}, false, "", ""},             // it gets the library's own lock soon
+		{semaphoreUse{gives: true, inside: []user{{thread: ended, sure: true, gives: true}}}, false, "", ""}, // it is giving a permit back
+		{semaphoreUse{gives: true, inside: []user{{thread: left, sure: true}}}, false, answer.StrengthPossible, "1 other thread is in a method"},
+		{semaphoreUse{gives: true, inside: []user{{thread: stuck}, {thread: brief, sure: true}}}, false, "", ""}, // it has come past
 		{semaphoreUse{gives: true, holders: []holder{{strength: answer.StrengthPossible}}}, false, answer.StrengthPossible, "may have entered it"},
 		{semaphoreUse{gives: true, hiding: []hiding{{answer.Text{S: "Store.Save"}, "IGate.EnterAsync"}}}, false, answer.StrengthPossible,
 			"1 method may have: Store.Save is past IGate.EnterAsync"},
@@ -91,11 +102,13 @@ func TestNobody(t *testing.T) {
 		{semaphoreUse{}, false, "", ""}, // a signal
 	} {
 		l := &lock{most: 1}
-		g := newGrapher(&survey{gaps: &answer.Gaps{}, lost: c.lost, uses: map[*lock]*semaphoreUse{l: &c.use}})
+		g := newGrapher(&survey{gaps: &answer.Gaps{}, lost: c.lost, uses: map[*lock]*semaphoreUse{l: &c.use}, waits: waits, on: map[target.Addr]target.Addr{inner.Address: 0x20}})
+		g.nodes()
 		v := answer.Conclude(answer.FindingPermits, words.Text("1 waits"), "")
 		assert.Equal(t, c.want != "", g.permits(&v, l))
 		assert.Equal(t, c.want, v.Strength)
 		assert.Contains(t, v.Text, c.text)
+		assert.Equal(t, c.want != "" && len(c.use.inside)+2*len(c.use.holders) == 2, v.Severity == answer.SeverityWarning, "one goes on")
 	}
 	l := &lock{count: 1, most: 1}
 	g := newGrapher(&survey{gaps: &answer.Gaps{}, uses: map[*lock]*semaphoreUse{l: {gives: true}}})
@@ -265,7 +278,7 @@ func TestSoonFree(t *testing.T) {
 		{"nobody is known to have entered it", math.MaxInt32, nil, 2, answer.StrengthLikely, 1, false},
 	} {
 		l, other := &lock{Lock: answer.Lock{Kind: answer.LockSemaphore}, most: c.most}, &lock{Lock: answer.Lock{Kind: answer.LockMonitor}}
-		u := &semaphoreUse{gives: true, inside: c.inside}
+		u := &semaphoreUse{gives: true, inside: make([]user, c.inside)}
 		s := &survey{gaps: &answer.Gaps{}, uses: map[*lock]*semaphoreUse{l: u}}
 		for _, timeout := range c.timeouts {
 			thread := &stackwalk.Thread{OS: &target.Thread{ID: 7}}

@@ -378,8 +378,15 @@ func (g *grapher) permits(v *answer.Verdict, l *lock) bool {
 		v.Strength, v.Statement = answer.StrengthLikely, v.Plus(words.SemiHolder.Of(g.holderText(sure)))
 	case len(perhaps) > 0:
 		v.Strength, v.Statement = answer.StrengthPossible, v.Plus(words.SemiHolder.Of(g.holderText(perhaps)))
-	case u.inside > 0:
-		v.Strength, v.Statement = answer.StrengthPossible, v.Plus(words.MayHaveEntered.Of(words.N(u.inside)))
+	case len(u.inside) > 0:
+		moving := slices.DeleteFunc(slices.Clone(u.inside), func(x user) bool { return (!x.gives || g.of[x.thread] != nil) && !g.threadMoves(x.thread) })
+		if slices.ContainsFunc(moving, func(x user) bool { return x.sure }) {
+			return false // it has come past the semaphore, or is about to give a permit back
+		}
+		v.Strength, v.Statement = answer.StrengthPossible, v.Plus(words.MayHaveEntered.Of(words.N(len(u.inside))))
+		if len(moving) > 0 {
+			v.Severity = answer.SeverityWarning
+		}
 	case !u.gives && !u.blindWaiters:
 		return false // a signal: the waiters never release it
 	case len(u.hiding) > 0:
@@ -403,7 +410,7 @@ func (g *grapher) permits(v *answer.Verdict, l *lock) bool {
 // reentered concludes that all holders of a semaphore wait for it again, in methods that they await or call, so that it is
 // never released.
 func (g *grapher) reentered(v *answer.Verdict, l *lock, u *semaphoreUse, sure []*holder) bool {
-	all := int64(len(sure)) >= l.most || l.most == math.MaxInt32 && u.inside == 0 && len(u.hiding) == 0 // no other holder is possible, or none was found
+	all := int64(len(sure)) >= l.most || l.most == math.MaxInt32 && len(u.inside) == 0 && len(u.hiding) == 0 // no other holder is possible, or none was found
 	if len(sure) == 0 || len(sure) < len(u.holders) || !all ||
 		slices.ContainsFunc(sure, func(h *holder) bool { w := g.waitOf(h); return w == nil || w.lock != l || !w.ends.IsZero() }) {
 		return false
@@ -517,7 +524,7 @@ func (g *grapher) takesTurns(l *lock, u *semaphoreUse, waiting int) bool {
 // soonFree reports whether all holders of a semaphore go on, and those that stand in a delay or sleep do so for so short that all who wait have had
 // their turn briefly later. Where the semaphore records how many permits there are, each of them needs a holder: the others may be lost.
 func (g *grapher) soonFree(l *lock, u *semaphoreUse, waiting int) bool {
-	if l.most < math.MaxInt32 && int64(len(u.holders)+u.inside) < l.most {
+	if l.most < math.MaxInt32 && int64(len(u.holders)+len(u.inside)) < l.most {
 		return false
 	}
 	longest, timed := time.Duration(0), 0
@@ -563,9 +570,13 @@ func (g *grapher) runsFor(h *holder) bool {
 	return t != nil && g.of[t] == nil
 }
 
-// threadMoves reports whether a thread runs, or stands in a short timed wait or sleep. A sleep of unknown length may be short.
+// threadMoves reports whether a thread runs, stands in a short timed wait or sleep, or waits for a lock that the class library holds for a few
+// instructions. A sleep of unknown length may be short. A thread that is stopped for a collection runs after it.
 func (g *grapher) threadMoves(t *stackwalk.Thread) bool {
 	if w := g.of[t]; w != nil {
+		if g.entering(w) {
+			return true
+		}
 		return w.timeout >= 0 && w.how == answer.HowRecorded && time.Duration(w.timeout)*time.Millisecond <= briefly
 	}
 	a := threads.ActivityOf(t, g.s.r.walker.Walk(g.s.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}))
@@ -573,7 +584,7 @@ func (g *grapher) threadMoves(t *stackwalk.Thread) bool {
 		length, known := g.s.sleepOf(t)
 		return !known || length >= 0 && length <= briefly
 	}
-	return a.Activity == threads.ActivityRunning
+	return a.Activity == threads.ActivityRunning || a.Activity == threads.ActivitySuspended || a.Activity == threads.ActivityCollecting
 }
 
 // sleepOf returns for how long a thread sleeps, negative for ever, if the program's method calls Thread.Sleep with a constant.

@@ -1092,7 +1092,22 @@ func (g *grapher) held() []answer.Verdict {
 // passing reports whether a thread that runs holds a lock which the class library uses itself, as in a SemaphoreSlim: it does for a few instructions.
 func (g *grapher) passing(l *lock, w *wait) bool {
 	_, inner := g.s.on[l.Address]
-	return inner && len(w.runners) == 1 && w.runners[0].OS != nil && g.of[w.runners[0]] == nil && !g.idles(w.runners[0]) && g.threadMoves(w.runners[0])
+	if !inner || len(w.runners) != 1 || w.runners[0].OS == nil || g.of[w.runners[0]] != nil {
+		return false
+	}
+	t := w.runners[0]
+	a := threads.ActivityOf(t, g.s.r.walker.Walk(g.s.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}))
+	return a.Activity == threads.ActivityNative || !g.idles(t) && g.threadMoves(t)
+}
+
+// entering reports whether a thread waits for a lock which the class library uses itself, as in a SemaphoreSlim, and of which no thread that has ended is
+// the holder: it gets the lock soon, even where a waiter that was woken holds it.
+func (g *grapher) entering(w *wait) bool {
+	if w.lock == nil || len(w.runners) == 1 && w.runners[0].OS == nil {
+		return false
+	}
+	_, inner := g.s.on[w.lock.Address]
+	return inner
 }
 
 // lockName names a lock by its kind, its address and the field that holds it.

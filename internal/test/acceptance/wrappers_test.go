@@ -143,6 +143,8 @@ var stalls = []struct {
 	{"delayed", "", "", "", ""},
 	{"dropped", "", "", "", ""},
 	{"napper", "", "", "", ""},
+	{"spins", "", "", "", ""},
+	{"nap", "", "", "", ""},
 	{"handler", answer.FindingBlocked, answer.SeverityWarning, answer.StrengthLikely, "thread 0 blocks in Pier.M.Handles"},
 	{"sleeper", answer.FindingPermits, answer.SeverityHigh, answer.StrengthLikely, "thread 7 \"holder\" sleeps in Pier.M.Main.<lambda>()"},
 	{"callback", answer.FindingDeadlock, answer.SeverityFatal, answer.StrengthLikely, "\"canceler\" runs a callback of a CancellationToken and waits for System.Object "},

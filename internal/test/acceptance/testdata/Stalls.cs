@@ -18,6 +18,7 @@ namespace Pier
         static void Say(string st) { Type k = Type.GetType("System.Console, System.Console"); k.GetMethod("WriteLine", new[] { typeof(string) }).Invoke(null, new object[] { st }); }
         static async Task Reads() { while (true) { await Task.Delay(50); sum++; } }
         static async Task Sits() { await seats.WaitAsync(); sum++; seats.Release(); }
+        [MethodImpl(MethodImplOptions.NoInlining)] static void Naps() { Thread.Sleep(20); }
         static void Run() { Start(); }
         static void Start() { Reads().GetAwaiter().GetResult(); }
         static void Handles(int i) { Reads().GetAwaiter().GetResult(); }
@@ -42,6 +43,8 @@ namespace Pier
                 // ends, or goes on
                 case "mainruns": Run(); break; // Main calls what waits for the end of its reading loop
                 case "mainparks": Waits(Forgotten()).Wait(); break; // Main waits for ever, as services do
+                case "spins": T("holder", () => { while (true) { seats.Wait(); Thread.Sleep(20); seats.Release(); } }); Thread.Sleep(100); for (int i = 0; i < 12; i++) T("sitter " + i, () => { while (true) { seats.Wait(); sum++; seats.Release(); } }); break;
+                case "nap": T("holder", () => { while (true) { seats.Wait(); Naps(); seats.Release(); } }); Thread.Sleep(100); for (int i = 0; i < 12; i++) T("sitter " + i, () => { while (true) { seats.Wait(); sum++; seats.Release(); Thread.Sleep(1); } }); break;
                 case "napper": T("holder", () => { while (true) { seats.Wait(); Thread.Sleep(20); seats.Release(); } }); Thread.Sleep(100); for (int i = 0; i < 12; i++) T("sitter " + i, () => { while (true) { seats.Wait(); sum++; seats.Release(); Thread.Sleep(1); } }); break;
                 case "callbackruns": { var r = stopping.Token.Register(() => Thread.Sleep(30000)); T("canceler", () => stopping.Cancel()); Thread.Sleep(200); T("closer", () => { lock (gate) r.Dispose(); }); break; } // the callback ends
                 case "pending": for (int i = 0; i < 12; i++) keep.Add(Waits(Pending(i))); break; // answers may come
