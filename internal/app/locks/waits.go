@@ -1100,8 +1100,8 @@ func (g *grapher) passing(l *lock, w *wait) bool {
 	return a.Activity == threads.ActivityNative || !g.idles(t) && g.threadMoves(t)
 }
 
-// entering reports whether a thread waits for a lock which the class library uses itself, as in a SemaphoreSlim, and of which no thread that has ended is
-// the holder: it gets the lock soon, even where a waiter that was woken holds it.
+// entering reports whether a thread waits for a lock which the class library uses itself, as in a SemaphoreSlim. It gets the lock soon, even where a
+// waiter that was woken holds it, unless the holder has ended.
 func (g *grapher) entering(w *wait) bool {
 	if w.lock == nil || len(w.runners) == 1 && w.runners[0].OS == nil {
 		return false
