@@ -1,6 +1,7 @@
 package tasks
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -210,7 +211,7 @@ func unsuspended(state int32) answer.Statement {
 
 // awaiter returns the field that holds the awaiter of a suspended method, or nil if it is unknown. The code names the
 // field. Without code it is the only awaiter field, the first field for the first await, or the only field that is not
-// empty: compilers clear awaiters after use. guessed reports a choice without code.
+// empty: compilers clear awaiters after use, and one of an unread type may be in use. guessed reports a choice without code.
 func (m *machine) awaiter(r *Reader, x objects.Instance, state int32) (f *objects.Field, v objects.Value, guessed bool, err error) {
 	fields, err := m.layout()
 	if err != nil && len(fields.awaiters) == 0 {
@@ -223,17 +224,7 @@ func (m *machine) awaiter(r *Reader, x objects.Instance, state int32) (f *object
 			}
 		}
 	}
-	switch {
-	case len(fields.awaiters) == 1:
-		f = fields.awaiters[0]
-	case state == 0:
-		for _, a := range fields.awaiters {
-			if a.Name == "<>u__1" || a.Name == "$A0" {
-				f = a
-			}
-		}
-	}
-	if f != nil {
+	if f = fields.awaiterAt(state); f != nil {
 		return f, f.At(target.Addr(x)), false, nil
 	}
 	for _, a := range fields.awaiters {
@@ -247,6 +238,24 @@ func (m *machine) awaiter(r *Reader, x objects.Instance, state int32) (f *object
 		}
 	}
 	return nil, v, true, nil
+}
+
+// awaiterAt returns the only awaiter, or that of the first await, or nil. If an awaiter could not be read, such as one of Task.Yield, that one may be in
+// use.
+func (f *machineFields) awaiterAt(state int32) *objects.Field {
+	switch {
+	case f.partial:
+		return nil
+	case len(f.awaiters) == 1:
+		return f.awaiters[0]
+	case state != 0:
+		return nil
+	}
+	at := slices.IndexFunc(f.awaiters, func(a *objects.Field) bool { return a.Name == "<>u__1" || a.Name == "$A0" })
+	if at < 0 {
+		return nil
+	}
+	return f.awaiters[at]
 }
 
 // isEmpty reports whether a value is null or a value type of zeros only.

@@ -34,6 +34,7 @@ type machine struct {
 type machineFields struct {
 	awaiters []*objects.Field // awaiters; awaits with the same type of awaiter share one field
 	locals   []hoisted        // this, parameters and locals that live across an await
+	partial  bool             // there are awaiters of types that could not be read, as of those that are not loaded
 }
 
 // A hoisted variable is a variable that became a field.
@@ -105,7 +106,11 @@ func (m *machine) layout() (machineFields, error) {
 		all, err := m.typ.Fields()
 		out := machineFields{}
 		for _, f := range all {
-			if f.Static || f.Err() != nil {
+			if f.Static {
+				continue
+			}
+			if f.Err() != nil {
+				out.partial = out.partial || compilernames.IsAwaiter(f.Name)
 				continue
 			}
 			switch name := f.Name; {
