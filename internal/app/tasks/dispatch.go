@@ -74,9 +74,32 @@ func addVirtuals(out map[string][]virtualMethod, m *dac.Module, md *metadata.Met
 
 // implements reports whether a method is one that a call of a class's method may run: it implements no interface but that.
 func (v *virtualMethod) implements(class string) bool {
-	of, _, _ := strings.Cut(class, "`")
-	explicit, _, _ := strings.Cut(v.explicit, "<")
-	return explicit == "" || explicit == of
+	return v.explicit == "" || written(v.explicit) == written(class)
+}
+
+// written returns the name of an interface as both its type and the methods that implement it alone have it. Their names are of the source: they
+// have type arguments, and a dot before a nested type.
+func written(name string) string {
+	var b strings.Builder
+	depth := 0
+	for i := 0; i < len(name); i++ {
+		switch c := name[i]; {
+		case c == '<':
+			depth++
+		case c == '>':
+			depth--
+		case depth > 0:
+		case c == '`':
+			for i+1 < len(name) && '0' <= name[i+1] && name[i+1] <= '9' {
+				i++
+			}
+		case c == '+':
+			b.WriteByte('.')
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
 }
 
 // implementers returns the methods of loaded classes that a call may run in place of the method that it names.
@@ -139,7 +162,9 @@ func (r *Reader) chooses(list []ilcalls.Choice, class *objects.Type, at objects.
 		o, err := r.r.TrustedObject(a)
 		if a == 0 || err != nil {
 			known = false
-		} else if !declares(o.Type, &list[i]) {
+		} else if runs, sure := declares(o.Type, &list[i]); !sure {
+			known = false
+		} else if !runs {
 			return false, true
 		}
 	}
@@ -147,23 +172,24 @@ func (r *Reader) chooses(list []ilcalls.Choice, class *objects.Type, at objects.
 }
 
 // declares reports whether a call runs the method of a choice for an object of a type: the first class of the type and its bases with a method
-// of that name declares it. A method for the interface alone comes before others.
-func declares(typ *objects.Type, call *ilcalls.Choice) bool {
-	class, _, _ := strings.Cut(call.Class, "`")
+// of that name declares it. A method for the interface alone comes before others. known is false if a class can't be read, or none has such a
+// method: the interface may.
+func declares(typ *objects.Type, call *ilcalls.Choice) (yes, known bool) {
+	class := written(call.Class)
 	for err := error(nil); typ != nil && err == nil; typ, err = typ.Base() {
 		var explicit, named []*dac.MethodDesc
 		for md, err := range typ.Methods() {
 			if err != nil {
-				return false
+				return false, false
 			}
 			name, err := md.Name()
 			if err != nil {
-				continue
+				return false, false
 			}
 			if at := strings.LastIndexByte(name, '.'); name == call.Name {
 				named = append(named, md)
 			} else if at > 0 && name[at+1:] == call.Name {
-				if of, _, _ := strings.Cut(name[:at], "<"); of == class {
+				if written(name[:at]) == class {
 					explicit = append(explicit, md)
 				}
 			}
@@ -175,10 +201,10 @@ func declares(typ *objects.Type, call *ilcalls.Choice) bool {
 			return slices.ContainsFunc(named, func(md *dac.MethodDesc) bool {
 				m, err := md.Module()
 				return err == nil && m.Addr == call.Module && md.Token == call.Method
-			})
+			}), true
 		}
 	}
-	return false
+	return false, false
 }
 
 // invokes reports whether a call invokes a delegate.
