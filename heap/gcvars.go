@@ -193,8 +193,8 @@ func (v *vars) check() error {
 // mostInvalidations is far above what GCScan::m_GcStructuresInvalidCnt counts: a collection adds 1 to it.
 const mostInvalidations = limits.GCHeaps
 
-// readMode reads whether the GC is a server GC and whether it was running. A collection excuses what looks like damage, so that
-// an impossible count is none.
+// readMode reads whether the GC is a server GC and whether it was running. A collection excuses what looks like damage, so that an
+// impossible count does not show one.
 func (h *Heap) readMode(v *vars) {
 	h.server = v.server
 	if at, err := v.addr("StructuresInvalidCount"); err == nil && at != 0 {

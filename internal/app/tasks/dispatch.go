@@ -172,8 +172,8 @@ func (r *Reader) chooses(list []ilcalls.Choice, class *objects.Type, at objects.
 }
 
 // declares reports whether a call runs the method of a choice for an object of a type: the first class of the type and its bases with a method
-// of that name declares it. A method for the interface alone comes before others. known is false if a class can't be read, or none has such a
-// method: the interface may.
+// of that name declares it. A method for the interface alone comes before others. known is false if a class can't be read, or if such a
+// method is missing: the interface may have it.
 func declares(typ *objects.Type, call *ilcalls.Choice) (yes, known bool) {
 	class := written(call.Class)
 	for err := error(nil); typ != nil && err == nil; typ, err = typ.Base() {
