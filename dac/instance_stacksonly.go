@@ -18,8 +18,13 @@ type StacksOnlyError struct {
 
 // stacksOnlyError returns the error for a dump without the runtime's data.
 func (i *Instance) stacksOnlyError() error {
+	return &StacksOnlyError{i.Module.Path, i.Release(), i.cut()}
+}
+
+// cut reports whether the file of the dump is truncated.
+func (i *Instance) cut() bool {
 	t, ok := i.tgt.(interface{ Truncated() error })
-	return &StacksOnlyError{i.Module.Path, i.Release(), ok && t.Truncated() != nil}
+	return ok && t.Truncated() != nil
 }
 
 func (e *StacksOnlyError) Error() string {

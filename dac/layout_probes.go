@@ -236,11 +236,14 @@ func (r *Runtime) probeThreads() (string, error) {
 			known++
 		}
 	}
-	if len(l.threads) > 0 && known == 0 {
-		return "", target.Corruptf("none of %d managed threads is a thread of the dump", len(l.threads))
-	}
 	if len(l.threads) > 0 && at == 0 && domain != 0 {
 		return "", target.Corruptf("none of %d managed threads runs in the AppDomain %#x", len(l.threads), uint64(domain))
+	}
+	if len(l.threads) > 0 && known == 0 {
+		if len(os) == 0 || r.inst.cut() { // the threads' registers can lie past the end of the file
+			return "", fmt.Errorf("the operating system's threads of %d managed threads: %w", len(l.threads), target.ErrNotInDump)
+		}
+		return "", target.Corruptf("none of %d managed threads is a thread of the dump", len(l.threads))
 	}
 	return fmt.Sprintf("%d threads, %d of them in the dump%s", len(l.threads), known, how), nil
 }

@@ -13,6 +13,7 @@
 package process
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -268,14 +269,15 @@ func (p *Process) otherRuntimes() []*dac.Runtime {
 }
 
 // Threads returns all threads of the process, joined with the runtime's threads; see stackwalk.Threads. If the runtime
-// cannot be opened, it returns the operating system's threads and the error. If StacksOnly, that is no error. All
-// callers share the list and must not change it.
+// cannot be opened, it returns the operating system's threads and the error. If StacksOnly, that is no error. If the
+// dump has lost threads, because its file is cut off or lists none, Threads returns the others and a LostThreadsError.
+// All callers share the list and must not change it.
 func (p *Process) Threads() ([]stackwalk.Thread, error) {
 	return p.threads.Get(func() ([]stackwalk.Thread, error) {
 		rt, err := p.Runtime()
 		list, lerr := stackwalk.Threads(p.dump.file, rt)
 		if err == nil || p.StacksOnly() {
-			err = lerr
+			err = cmp.Or(lerr, p.lostThreads(list))
 		}
 		return list, err
 	})

@@ -159,12 +159,17 @@ func (p *Process) threadsListed() answer.PremiseState {
 	return answer.PremiseHolds
 }
 
-// stacksComplete is doubtful if the dump lacks a part of the stack of a managed thread, and broken if it has no stack of any.
+// stacksComplete is doubtful if the dump lacks a part of the stack of a managed thread, or the whole stack of some, and
+// broken if it has no stack of any.
 func (p *Process) stacksComplete() answer.PremiseState {
 	list, unread := p.Threads()
 	var all, cut, lost uint64
 	for i := range list {
 		t := &list[i]
+		if p.lost(t) {
+			all, lost, cut = all+1, lost+1, cut+1
+			continue
+		}
 		if t.Managed == nil || t.OS == nil {
 			continue
 		}

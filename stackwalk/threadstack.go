@@ -20,6 +20,9 @@ type ThreadStack struct {
 // Stack finds the stack of a thread of p, from the stack pointer to the base. The base is from the thread's environment
 // block (Windows), the runtime, or the mapping that contains the stack pointer.
 func (t *Thread) Stack(p target.Target) (ThreadStack, error) {
+	if t != nil && t.OS == nil && t.Managed != nil && t.Managed.OSID != 0 {
+		return ThreadStack{}, fmt.Errorf("registers of thread %#x: %w", t.Managed.OSID, target.ErrNotInDump)
+	}
 	if t == nil || t.OS == nil {
 		return ThreadStack{}, fmt.Errorf("no OS thread runs the thread, it has no stack: %w", target.ErrNotInDump)
 	}

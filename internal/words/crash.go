@@ -11,6 +11,7 @@ var (
 	NameOfCode        = say("name of an exception code", " ({name})")
 	OnDemand          = say("dump on demand", "taken on demand; no crash recorded")
 	RecordMissing     = say("crash record missing", "the dump has no crash record")
+	RecordUnread      = say("crash record unread", "unknown whether there was a crash record: threads are missing from the dump")
 	RecordMissingBut  = say("unhandled exception without a crash record", "the dump has no crash record; a thread has an unhandled exception")
 	OwnReason         = say("reason of an own record", "{reason}")
 	OwnMessage        = say("message of an own record", "{message}")

@@ -287,9 +287,16 @@ func (d *describer) unrecorded() {
 		d.ended(Reason(&x, 0))
 	default:
 		d.out.Alive = true
-		d.ended(words.RecordMissing.Of())
+		if d.lostThreads() {
+			d.ended(words.RecordUnread.Of())
+		} else {
+			d.ended(words.RecordMissing.Of())
+		}
 	}
 }
+
+// lostThreads reports whether the dump has lost threads. A signal, which is stored beside them, can be lost too.
+func (d *describer) lostThreads() bool { return errors.As(d.died.lost, new(*process.LostThreadsError)) }
 
 // ended sets what ended the process.
 func (d *describer) ended(says answer.Statement) { d.out.Why, d.out.Reason = says, says.Text }
@@ -957,18 +964,22 @@ func leading(causes [][]int) []int {
 
 // concludeAlive describes what a process without a crash record was doing.
 func (d *describer) concludeAlive() {
+	record := words.NoRecord.Of()
+	if d.lostThreads() {
+		record = words.RecordUnread.Of()
+	}
 	switch {
 	case d.rt == nil:
 		d.out.Undecided = true
 		d.conclusion(words.CrashUnknown.Of(), answer.StrengthUnknown,
-			words.NoRecord.Of(), words.ThreadsUnread.Of())
+			record, words.ThreadsUnread.Of())
 		return
 	case d.out.Failure() != nil || d.unreadThreads():
 		d.out.Undecided = true
 		d.conclusion(words.CrashUnknown.Of(), answer.StrengthUnknown,
-			words.NoRecord.Of(), words.ExceptionsUnread.Of())
+			record, words.ExceptionsUnread.Of())
 	default:
-		d.conclusion(words.NoCrash.Of(), answer.StrengthLikely, words.NoRecord.Of(), words.NoneUnhandled.Of())
+		d.conclusion(words.NoCrash.Of(), answer.StrengthLikely, record, words.NoneUnhandled.Of())
 	}
 	d.waiting()
 }

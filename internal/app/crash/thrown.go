@@ -2,6 +2,7 @@ package crash
 
 import (
 	"context"
+	"errors"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
@@ -28,6 +29,9 @@ func Exception(ctx context.Context, p *process.Process, t *stackwalk.Thread, o E
 		if err != nil {
 			return nil, err
 		}
+		if err := lostExceptions(c, rt, list, o); err != nil {
+			return nil, err
+		}
 		if o.All {
 			return carriedByAll(c, rt, list, true), nil
 		}
@@ -52,6 +56,18 @@ func Exception(ctx context.Context, p *process.Process, t *stackwalk.Thread, o E
 		}
 		return x, err
 	})
+}
+
+// lostExceptions returns an error if the dump has lost the threads that the answer is about, and the others say nothing.
+func lostExceptions(c *process.Call, rt *dac.Runtime, list []stackwalk.Thread, o ExceptionOptions) error {
+	var lost *process.LostThreadsError
+	if _, err := c.Threads(); o.Address != 0 || !errors.As(err, &lost) {
+		return nil
+	}
+	if all, _ := carriedBy(rt, list); lost.Listed > 0 && !o.All || o.All && len(all) > 0 { // the answer notes its error
+		return nil
+	}
+	return lost
 }
 
 // carriedByAll lists the exceptions of all threads, with their stack traces if described is set, and the one that ended

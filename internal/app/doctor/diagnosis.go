@@ -249,6 +249,9 @@ func (d *source) stacks() answer.PartDiagnosis {
 			there++
 		}
 	}
+	if len(threads) == 0 {
+		return failed(p, fmt.Errorf("threads are %w", target.ErrNotInDump))
+	}
 	p.Measure(words.ThreadsWithStack.Of(words.N(there), words.N(len(threads))))
 	p = measured(p, there, uint64(len(threads)))
 	if cut := d.cutStacks(); cut > 0 && p.State == answer.PartWhole {

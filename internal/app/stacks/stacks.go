@@ -5,6 +5,7 @@ package stacks
 
 import (
 	"context"
+	"errors"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
@@ -39,6 +40,10 @@ func Stacks(ctx context.Context, p *process.Process, o Options) (*answer.Stacks,
 			return nil, err
 		}
 		list := o.Threads
+		if _, err := c.Threads(); len(list) == 1 && list[0] != nil && list[0].OS == nil && errors.As(err, new(*process.LostThreadsError)) {
+			_, err := list[0].Stack(p.Target()) // why it has no stack
+			return nil, err
+		}
 		if list == nil {
 			if list, err = running(c, walker); err != nil {
 				return nil, err
@@ -93,6 +98,9 @@ func running(c *process.Call, w *stackwalk.Walker) ([]*stackwalk.Thread, error) 
 	}
 	list, err := stackwalk.RunningThreads(all, w.Runtime())
 	c.Note(err)
+	if _, lost := c.Threads(); len(list) == 0 {
+		return nil, lost
+	}
 	return list, nil
 }
 

@@ -201,6 +201,9 @@ func (c *Core) File() File { return File{*c, c.claims()} }
 // Cut returns how many bytes of memory and notes the core places past the end of the file.
 func (f *File) Cut() uint64 { return f.core.Cut() + f.core.CutNotes }
 
+// NotesCut returns how many bytes of notes the core places past the end of the file.
+func (f *File) NotesCut() uint64 { return f.core.CutNotes }
+
 // LeftOut reports whether sosgo shrink wrote the core, leaving out memory (target.ErrLeftOut).
 func (f *File) LeftOut() bool { return f.core.LeftOut() }
 

@@ -74,6 +74,9 @@ type Note struct {
 // Notes lists all notes in the file's order, including those that are not decoded.
 func (f *File) Notes() []Note { return slices.Clone(f.notes) }
 
+// ThreadsCut reports whether notes lie past the end of the file: they hold the threads and the signal.
+func (f *File) ThreadsCut() bool { return f.NotesCut() > 0 }
+
 // readNotes reads the notes of all segments.
 func (b *builder) readNotes(src target.Source) {
 	for i := range b.segments {

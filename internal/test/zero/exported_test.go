@@ -924,6 +924,7 @@ var exportedTypes = map[string]any{
 	"objects.WeakReference":              (*sosgo_objects.WeakReference)(nil),
 	"process.Call":                       (*sosgo_process.Call)(nil),
 	"process.Dump":                       (*sosgo_process.Dump)(nil),
+	"process.LostThreadsError":           (*sosgo_process.LostThreadsError)(nil),
 	"process.Options":                    (*sosgo_process.Options)(nil),
 	"process.Process":                    (*sosgo_process.Process)(nil),
 	"process.ProgressFunc":               (*sosgo_process.ProgressFunc)(nil),

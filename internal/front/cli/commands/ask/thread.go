@@ -2,6 +2,7 @@ package ask
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/app/crash"
 	"github.com/sosgo/sosgo/internal/front/cli"
+	"github.com/sosgo/sosgo/process"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
 )
@@ -20,10 +22,11 @@ type ThreadIDs struct {
 }
 
 // Threads returns the threads, at least one. It only warns of unreadable managed threads, since the OS threads alone
-// answer much.
+// answer much. If the dump has lost all OS threads, that is an error.
 func Threads(c *cli.Context) ([]stackwalk.Thread, error) {
 	list, err := View(c).Threads()
-	if len(list) == 0 {
+	var lost *process.LostThreadsError
+	if len(list) == 0 || errors.As(err, &lost) && lost.Listed == 0 {
 		if err == nil {
 			err = fmt.Errorf("threads: %w", target.ErrNotInDump)
 		}
@@ -88,6 +91,9 @@ func (by *ThreadIDs) Find(c *cli.Context, list []stackwalk.Thread, text string) 
 		found, kind = printed(), "OS id"
 	default:
 		found = cmp.Or(counted(byIndex), printed(), counted(stackwalk.ThreadByID))
+	}
+	if _, err := View(c).Threads(); found == nil && errors.As(err, new(*process.LostThreadsError)) {
+		return nil, fmt.Errorf("the %s %s of a thread: %w", kind, text, err)
 	}
 	if found == nil {
 		return nil, c.Usagef("no thread has the %s %s; threads lists them", kind, text)

@@ -82,6 +82,10 @@ func (o *osThreadOptions) setThread(c *cli.Context, list []stackwalk.Thread) err
 		return err
 	}
 	if t.OS == nil {
+		if t.Managed.OSID != 0 {
+			_, err := t.Stack(ask.Dump(c).Target()) // the reason
+			return err
+		}
 		return c.Usagef("no OS thread runs thread %s", o.Thread)
 	}
 	c.Session.SetThread(t.ID())

@@ -1,0 +1,51 @@
+package process
+
+import (
+	"fmt"
+
+	"github.com/sosgo/sosgo/stackwalk"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A LostThreadsError reports that the dump has lost threads: its file is cut off, or it lists none. Debuggers and kernels
+// store a signal beside the threads, so that it can be lost, too. It wraps target.ErrNotInDump.
+type LostThreadsError struct {
+	Lost   int // number of threads that the runtime runs and the dump does not list
+	Listed int // number of threads that the dump lists
+}
+
+func (e *LostThreadsError) Error() string {
+	switch {
+	case e.Listed == 0:
+		return fmt.Sprintf("registers and stacks of %d threads of the runtime, which the dump does not list, are %v", e.Lost, target.ErrNotInDump)
+	case e.Lost > 0:
+		return fmt.Sprintf("registers and stacks of %d threads of the runtime, which are not among the %d that the dump lists, are %v",
+			e.Lost, e.Listed, target.ErrNotInDump)
+	}
+	return fmt.Sprintf("the list of threads is cut off after %d: more threads may be %v", e.Listed, target.ErrNotInDump)
+}
+
+// Unwrap returns target.ErrNotInDump.
+func (e *LostThreadsError) Unwrap() error { return target.ErrNotInDump }
+
+// lostThreads returns a LostThreadsError if the dump has lost threads of the list, or perhaps others.
+func (p *Process) lostThreads(list []stackwalk.Thread) error {
+	e := &LostThreadsError{Listed: len(p.Target().Threads())}
+	for i := range list {
+		if p.lost(&list[i]) {
+			e.Lost++
+		}
+	}
+	if c, ok := p.dump.file.Target.(interface{ ThreadsCut() bool }); e.Lost > 0 || ok && c.ThreadsCut() {
+		return e
+	}
+	return nil
+}
+
+// lost reports whether the dump has lost the registers and the stack of a thread that the runtime runs.
+func (p *Process) lost(t *stackwalk.Thread) bool {
+	if t.Managed == nil || t.OS != nil || t.Managed.OSID == 0 {
+		return false
+	}
+	return len(p.Target().Threads()) == 0 || p.dump.Truncated() != nil
+}
