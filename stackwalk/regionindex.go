@@ -31,10 +31,15 @@ func (x *regionIndex) at(a target.Addr) int {
 	return sort.Search(len(x.list), func(i int) bool { return x.list[i].Start > a }) - 1
 }
 
-// executes reports whether a region that contains a may be executed, or that is not known.
+// executes reports whether a region that contains a may be executed, or that is not known: createdump gives the mappings of
+// a file one protection.
 func (x *regionIndex) executes(a target.Addr) bool {
 	i := x.at(a)
-	return i >= 0 && x.ends[i] > a && (x.list[i].Prot == 0 || x.list[i].Prot&target.ProtExec != 0)
+	if i < 0 || x.ends[i] <= a {
+		return false
+	}
+	r := &x.list[i]
+	return r.Prot == 0 || r.Prot&target.ProtExec != 0 || r.Path != ""
 }
 
 // end returns the highest end of the regions that contain a. It returns 0 if none does.
