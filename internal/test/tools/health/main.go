@@ -1,5 +1,5 @@
 // Command health reads the output of "go test -json", prints a line for each package and the output
-// of failed tests, and compares the number of dumps that each test passed with a file of floors.
+// of failed tests (their last lines once more at the end), and compares the number of dumps that each test passed with a file of floors.
 //
 //	go test -json ./... | health -floors .ci/cases [-report FILE] [-corpus] [-raise]
 //
@@ -117,7 +117,7 @@ func (r *run) add(e *event, w io.Writer) {
 		fallthrough
 	case "pass", "skip":
 		t.action = e.Action
-		if e.Action != "skip" {
+		if e.Action == "pass" {
 			t.output = nil
 		}
 	}
@@ -132,6 +132,14 @@ func (r *run) unfinished(w io.Writer) {
 	}
 }
 
+// again prints the last lines of each failed test: at the end of a long log, because there .ci/run and people look first.
+func (r *run) again(w io.Writer) {
+	for _, n := range r.failed {
+		output := r.tests[n].output
+		fmt.Fprintf(w, "%s %s failed:\n%s", n.pkg, n.test, strings.Join(output[max(0, len(output)-8):], ""))
+	}
+}
+
 // judge writes the table and the complaints, and reports whether there are no complaints.
 func (r *run) judge(w io.Writer, o options) bool {
 	if o.report != "" {
@@ -142,6 +150,7 @@ func (r *run) judge(w io.Writer, o options) bool {
 	}
 	if len(r.failed) > 0 {
 		r.unfinished(w)
+		r.again(w)
 		return false
 	}
 	if !o.corpus {

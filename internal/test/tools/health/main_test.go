@@ -60,10 +60,11 @@ func TestFloors(t *testing.T) {
 func TestFailures(t *testing.T) {
 	ok, out := judge(t, `{"Action":"output","Package":"p","Test":"TestA","Output":"what failed\n"}
 {"Action":"fail","Package":"p","Test":"TestA"}
+{"Action":"output","Package":"q","Output":"ok  \tq\t1s\n"}
 {"Action":"fail","Package":"p"}
 `, t.TempDir(), true)
 	require.False(t, ok)
-	require.Contains(t, out, "what failed")
+	require.Regexp(t, `(?s)what failed.*ok  \tq.*p TestA failed:\nwhat failed`, out)
 
 	ok, out = judge(t, `{"Action":"attr","Package":"p","Test":"TestA","Key":"no-corpus","Value":"true"}
 {"Action":"skip","Package":"p","Test":"TestA"}
