@@ -101,11 +101,12 @@ function Line({ f }: { f: Finding }): JSX.Element {
     <p class="deeds">{deeds(f).map((d) => <a href={d.href}>{d.text}</a>)}</p><Evidence f={f} /></details>;
 }
 
-/** What was looked at, and what could not be. */
+/** What was looked at, and what could not be: each reason once, with all that it hides. */
 function Rest({ quiet, unknown }: { quiet: string[]; unknown: TriageAbsent[] }): JSX.Element {
+  const reasons = [...new Set(unknown.map((u) => u.reason))];
   return <section aria-label="What was looked at" class="rest">
     {unknown.length > 0 && <details><summary>Not all could be read: {unknown.map((u) => u.subject + (u.partly ? "" : " (not at all)")).join(", ")}</summary>
-      <ul>{unknown.map((u) => <li>{u.subject}{u.partly ? " in part" : ""}: <Text s={u.reason} /></li>)}</ul>
+      <ul>{reasons.map((r) => <li>{unknown.filter((u) => u.reason === r).map((u) => u.subject + (u.partly ? " in part" : "")).join(", ")}: <Text s={r} /></li>)}</ul>
       {[...new Set(unknown.map((u) => u.settles))].map((s) => s && <p><Text s={s} /></p>)}</details>}
     {quiet.length > 0 && <p class="dim small">Checked, nothing wrong: {quiet.join(", ")}.</p>}
   </section>;
