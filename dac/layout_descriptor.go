@@ -76,6 +76,29 @@ func (i *Instance) descriptorPointer(h descriptorHeader, n int) (target.Addr, bo
 	return a, err == nil && i.Module.Contains(a)
 }
 
+// contradiction returns an error if a descriptor in the process differs from the catalogue's for the same build, which
+// has the same bytes: the process's is damaged. Pointers that the dump lacks are not compared.
+func (i *Instance) contradiction(p *layout.Part, h descriptorHeader) error {
+	b, err := layout.KnownBuild(i.Identity)
+	if err != nil || b == nil {
+		return nil //nolint:nilerr // ownParts reports it
+	}
+	known, err := b.Part()
+	if err != nil {
+		return nil //nolint:nilerr // ownParts reports it
+	}
+	if err := known.Contradicts(p); err != nil {
+		return err
+	}
+	for n, rva := range b.PointerRVAs {
+		a, err := target.Pointer(i.mem, h.data+target.Addr(8*n))
+		if err == nil && rva != 0 && a != i.Module.Base+target.Addr(rva) {
+			return target.Corruptf("pointer %d of the contract descriptor is %x, and %x in all processes of this build", n, a, i.Module.Base+target.Addr(rva))
+		}
+	}
+	return nil
+}
+
 // likeDescriptor returns the descriptor of another build with the same size of JSON and number of pointers,
 // with the process's pointers. Servicing releases change neither. If the builds differ after all, the probes
 // refuse it.

@@ -1,6 +1,7 @@
 package dac
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"testing"
@@ -72,6 +73,59 @@ func TestDescriptorError(t *testing.T) {
 			}
 			require.ErrorContains(t, err, c.want)
 			assert.ErrorContains(t, err, fmt.Sprintf("contract descriptor at %016x", uint64(inst.descriptor)))
+		})
+	}
+}
+
+// TestDescriptorContradictsBuild edits the descriptor in the process of a build that the catalogue has. The catalogue's
+// descriptor, which has the same bytes in every process, must be used instead.
+func TestDescriptorContradictsBuild(t *testing.T) {
+	inst := openInstance(t, "net10-arm64", target.ArchARM64)
+	require.NoError(t, inst.DescriptorError())
+	h, err := inst.descriptorHeader(inst.descriptor)
+	require.NoError(t, err)
+	raw, err := target.Bytes(inst.mem, h.json, int(h.jsonSize))
+	require.NoError(t, err)
+	pointers, err := target.Bytes(inst.mem, h.data, 8*int(h.pointers))
+	require.NoError(t, err)
+	want, err := inst.Open()
+	require.NoError(t, err)
+	require.Contains(t, want.LayoutSources()[0], "contract descriptor in the dump")
+	threads, err := want.Threads()
+	require.NoError(t, err)
+	idsOf := func(list []Thread) (out []string) {
+		for i := range list {
+			out = append(out, fmt.Sprintf("%d %x %x", list[i].ManagedID, list[i].OSID, list[i].State))
+		}
+		return out
+	}
+	ids := idsOf(threads)
+	require.NotEmpty(t, ids)
+	memory := inst.mem
+	for _, c := range []struct{ name, old, new string }{
+		{"offset", `"Thread":{"Id":16,`, `"Thread":{"Id":20,`},
+		{"another offset", `"State":0,"PreemptiveGCDisabled"`, `"State":4,"PreemptiveGCDisabled"`},
+		{"name", `"Thread":{"Id":16,`, `"Thread":{"Ix":16,`},
+		{"type", `"Thread":{"Id"`, `"Threax":{"Id"`},
+		{"contract", `"Thread":1`, `"Thread":2`},
+		{"pointer", "", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			edited, data := bytes.Replace(raw, []byte(c.old), []byte(c.new), 1), bytes.Clone(pointers)
+			if c.old == "" {
+				binary.LittleEndian.PutUint64(data[8:], binary.LittleEndian.Uint64(data[16:]))
+			} else {
+				require.NotEqual(t, raw, edited)
+			}
+			inst.mem = patchedMemory{memory, map[target.Addr][]byte{h.json: edited, h.data: data}}
+			defer func() { inst.mem = memory }()
+			require.ErrorIs(t, inst.DescriptorError(), target.ErrCorrupt)
+			got, err := inst.Open()
+			require.NoError(t, err)
+			assert.Contains(t, got.LayoutSources()[0], "catalogue of builds")
+			threads, err := got.Threads()
+			require.NoError(t, err)
+			assert.Equal(t, ids, idsOf(threads))
 		})
 	}
 }

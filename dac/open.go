@@ -238,6 +238,9 @@ func (i *Instance) descriptorInDump() ([]ownPart, error) {
 		return nil, err
 	}
 	p.at.Pointer = func(n int) (target.Addr, bool) { return i.descriptorPointer(h, n) }
+	if err := i.contradiction(p.part, h); err != nil {
+		return nil, err
+	}
 	parts, err := i.withSubDescriptors(p, h)
 	descriptors := make([]*layout.Part, len(parts))
 	for n := range parts {

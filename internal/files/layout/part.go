@@ -613,3 +613,19 @@ func (p *Part) Conflict(other *Part) error {
 	}
 	return nil
 }
+
+// Contradicts returns an error if p and other, descriptors of the same build, are not equal.
+func (p *Part) Contradicts(other *Part) error {
+	if err := p.Conflict(other); err != nil {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(other.types)) {
+		if mine, both := p.types[name]; !both || !maps.Equal(mine.fields, other.types[name].fields) || mine.size != other.types[name].size {
+			return target.Corruptf("contract descriptors of one build disagree on the members of %s", name)
+		}
+	}
+	if len(p.types) != len(other.types) || !maps.Equal(p.globals, other.globals) || !maps.Equal(p.contracts, other.contracts) || !maps.Equal(p.subs, other.subs) {
+		return target.Corruptf("contract descriptors of one build disagree on types, globals or contracts")
+	}
+	return nil
+}
