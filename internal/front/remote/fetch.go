@@ -126,23 +126,31 @@ func (f *File) fetch(off, n int64) ([]byte, error) {
 
 // persist reads n bytes from off on, with retries.
 func (f *File) persist(ctx context.Context, off, n int64) ([]byte, error) {
-	pause, deadline := firstWait, time.Now().Add(cmp.Or(f.o.patience, mostTime))
+	return retried(ctx, &f.o, func(ctx context.Context) ([]byte, time.Duration, error) { return f.try(ctx, off, n) })
+}
+
+// retried calls once, which sends a request, until it succeeds, fails for good or has taken too long in all. once also
+// returns how long the server asks to wait.
+func retried[T any](ctx context.Context, o *Options, once func(context.Context) (T, time.Duration, error)) (out T, err error) {
+	pause, deadline := firstWait, time.Now().Add(cmp.Or(o.patience, mostTime))
+	limited, cancel := context.WithDeadline(ctx, deadline)
+	defer cancel()
 	for try := 1; ; try++ {
-		data, after, err := f.try(ctx, deadline, off, n)
+		result, after, err := once(limited)
 		if err == nil {
-			return data, nil
+			return result, nil
 		}
 		var never final
 		switch {
 		case ctx.Err() != nil:
-			return nil, ctx.Err()
+			return out, ctx.Err()
 		case errors.As(err, &never):
-			return nil, never.error
+			return out, never.error
 		case try == tries, !time.Now().Add(pause).Before(deadline):
-			return nil, fmt.Errorf("%w (tried %d times)", withoutAddress(err), try)
+			return out, fmt.Errorf("%w (tried %d times)", withoutAddress(err), try)
 		}
-		if err := f.o.wait(ctx, min(max(after, pause), longestWait)); err != nil {
-			return nil, err
+		if err := o.wait(ctx, min(max(after, pause), longestWait)); err != nil {
+			return out, err
 		}
 		pause *= 2
 	}
@@ -157,10 +165,8 @@ func withoutAddress(err error) error {
 	return err
 }
 
-// try sends one request, which ends at the deadline. after is the time that the server asks to wait.
-func (f *File) try(ctx context.Context, deadline time.Time, off, n int64) (data []byte, after time.Duration, err error) {
-	ctx, cancel := context.WithDeadline(ctx, deadline)
-	defer cancel()
+// try sends one request. after is the time that the server asks to wait.
+func (f *File) try(ctx context.Context, off, n int64) (data []byte, after time.Duration, err error) {
 	r, err := f.request()
 	if err != nil {
 		return nil, 0, final{errors.New("this is no address")}
@@ -200,8 +206,11 @@ func (f *File) try(ctx context.Context, deadline time.Time, off, n int64) (data 
 	if err != nil {
 		return nil, 0, fmt.Errorf("the answer has %d of %d bytes: %w", got, length, err)
 	}
-	if more, _ := resp.Body.Read(make([]byte, 1)); more > 0 {
+	switch more, err := io.ReadFull(resp.Body, make([]byte, 1)); {
+	case more > 0:
 		return nil, 0, fmt.Errorf("the answer has more than %d bytes", length)
+	case err != io.EOF: // a server that never ends its answers would take the whole time for each
+		return nil, 0, fmt.Errorf("the answer does not end after %d bytes: %w", length, err)
 	}
 	return data, 0, nil
 }
@@ -278,7 +287,7 @@ func (f *File) check(resp *http.Response, off, n int64) (int64, error) {
 	etag, modified := resp.Header.Get("ETag"), resp.Header.Get("Last-Modified")
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if size > mostSize {
+	if size < 0 || size > mostSize {
 		return 0, final{fmt.Errorf("the server says that the file has %d bytes", size)}
 	}
 	if f.size == 0 && size > 0 {

@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"cmp"
 	"context"
 	"encoding/xml"
 	"errors"
@@ -17,6 +18,7 @@ const (
 	mostListing = 16 << 20  // bytes of a response, which has at most a thousand objects
 	mostObjects = 1_000_000 // of one listing
 	mostAnswers = 10_000    // of one listing: one may have fewer objects than were asked for
+	listingTime = 10        // times the longest time of one answer
 )
 
 // An Object is an object of a bucket.
@@ -52,18 +54,23 @@ func List(address string, o Options) ([]Object, error) {
 	path := strings.TrimSuffix(base.URL.Path, ".")
 	var out []Object
 	token := ""
+	ctx, cancel := context.WithTimeout(f.context(), listingTime*cmp.Or(o.patience, mostTime))
+	defer cancel()
 	for range mostAnswers {
 		query := url.Values{"list-type": {"2"}, "prefix": {prefix}}
 		if token != "" {
 			query.Set("continuation-token", token)
 		}
-		page, err := f.listing(path, query)
+		page, err := f.listing(ctx, path, query)
+		if err != nil && ctx.Err() != nil && f.context().Err() == nil {
+			err = fmt.Errorf("the listing does not end: %d objects until now", len(out))
+		}
 		if err != nil {
 			return out, &Error{f.name, err}
 		}
 		for _, c := range page.Contents {
 			if !strings.HasSuffix(c.Key, "/") {
-				out = append(out, Object{"s3://" + u.Host + "/" + c.Key, c.Size, c.LastModified, c.ETag})
+				out = append(out, Object{"s3://" + u.Host + "/" + inPath.Replace(c.Key), c.Size, c.LastModified, c.ETag})
 			}
 		}
 		before := token
@@ -79,6 +86,9 @@ func List(address string, o Options) ([]Object, error) {
 	return out, &Error{f.name, fmt.Errorf("more than %d answers", mostAnswers)}
 }
 
+// inPath escapes the characters of a key that do not stand for themselves in the path of an address.
+var inPath = strings.NewReplacer("%", "%25", "?", "%3F", "#", "%23")
+
 // A listPage is an answer of ListObjectsV2 (docs.aws.amazon.com/AmazonS3/latest/API/API_ListObjectsV2.html).
 type listPage struct {
 	Contents []struct {
@@ -91,32 +101,11 @@ type listPage struct {
 }
 
 // listing requests a page of a listing, with retries.
-func (f *File) listing(path string, query url.Values) (out listPage, err error) {
-	ctx := f.context()
-	pause := firstWait
-	for try := 1; ; try++ {
-		out, after, err := f.listOnce(ctx, path, query)
-		var never final
-		switch {
-		case err == nil:
-			return out, nil
-		case ctx.Err() != nil:
-			return out, ctx.Err()
-		case errors.As(err, &never):
-			return out, never.error
-		case try == tries:
-			return out, fmt.Errorf("%w (tried %d times)", withoutAddress(err), tries)
-		}
-		if err := f.o.wait(ctx, min(max(after, pause), longestWait)); err != nil {
-			return out, err
-		}
-		pause *= 2
-	}
+func (f *File) listing(ctx context.Context, path string, query url.Values) (listPage, error) {
+	return retried(ctx, &f.o, func(ctx context.Context) (listPage, time.Duration, error) { return f.listOnce(ctx, path, query) })
 }
 
 func (f *File) listOnce(ctx context.Context, path string, query url.Values) (out listPage, after time.Duration, err error) {
-	ctx, cancel := context.WithTimeout(ctx, mostTime)
-	defer cancel()
 	r, err := f.request()
 	if err != nil {
 		return out, 0, final{err}

@@ -2,8 +2,12 @@ package remote
 
 import (
 	"fmt"
+	"html"
+	"io"
 	"net/http"
 	"net/http/httptest"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -71,4 +75,50 @@ func TestListing(t *testing.T) {
 	status = http.StatusBadGateway
 	_, err = List("s3://bucket", o)
 	require.ErrorContains(t, err, "tried 5 times")
+}
+
+// TestKeys: the address of each listed object leads to it, whatever characters its key has.
+func TestKeys(t *testing.T) {
+	keys := []string{"a b.dmp", "a%20b.dmp", "what?.dmp", "c#1.dmp", "100%.dmp", "é+&=.dmp", "../up.dmp", "/slash.dmp"}
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Query().Has("list-type") {
+			fmt.Fprint(w, "<ListBucketResult>")
+			for _, k := range keys {
+				fmt.Fprintf(w, "<Contents><Key>%s</Key></Contents>", html.EscapeString(k))
+			}
+			fmt.Fprint(w, "</ListBucketResult>")
+			return
+		}
+		w.Header().Set("ETag", `"1"`)
+		http.ServeContent(w, r, "", time.Time{}, strings.NewReader(strings.TrimPrefix(r.URL.Path, "/bucket/")))
+	}))
+	defer s.Close()
+	o := quick()
+	o.Env = func(name string) (string, bool) { return s.URL, name == "AWS_ENDPOINT_URL" }
+	list, err := List("s3://bucket", o)
+	require.NoError(t, err)
+	require.Len(t, list, len(keys))
+	for i, key := range keys {
+		f, err := Open(list[i].Address, o)
+		require.NoError(t, err, key)
+		got, err := io.ReadAll(io.NewSectionReader(f, 0, f.Size()))
+		require.NoError(t, err)
+		assert.Equal(t, key, string(got))
+	}
+}
+
+// TestSlowListing: a listing of slow answers without end has an end.
+func TestSlowListing(t *testing.T) {
+	var n atomic.Int64
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		time.Sleep(50 * time.Millisecond)
+		fmt.Fprintf(w, "<ListBucketResult><IsTruncated>true</IsTruncated><NextContinuationToken>%d</NextContinuationToken></ListBucketResult>", n.Add(1))
+	}))
+	defer s.Close()
+	o := quick()
+	o.patience = 100 * time.Millisecond
+	o.Env = func(name string) (string, bool) { return s.URL, name == "AWS_ENDPOINT_URL" }
+	_, err := List("s3://bucket", o)
+	require.Error(t, err)
+	assert.Less(t, n.Load(), int64(25))
 }

@@ -16,6 +16,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -159,7 +160,7 @@ func Open(address string, o Options) (*File, error) {
 		return nil, &Error{f.name, errNoChange}
 	}
 	if o.Disk != "" {
-		if f.disk, err = openDisk(o.Disk, f.name+"\x00"+f.etag+"\x00"+f.modified, o.DiskSize); err != nil {
+		if f.disk, err = openDisk(o.Disk, f.version(), o.DiskSize); err != nil {
 			return nil, err
 		}
 	}
@@ -171,6 +172,33 @@ func Open(address string, o Options) (*File, error) {
 	f.streams[0] = stream{next: 1, asked: firstPages, window: firstPages}
 	return f, nil
 }
+
+// version identifies the file and its content for the cache on disk: the address that is requested, without what signs
+// it, which differs from run to run. An ETag and a time are those of one address alone.
+func (f *File) version() string {
+	u := &url.URL{}
+	if r, err := f.request(); err == nil {
+		u = r.URL
+	}
+	query := u.Query()
+	shared := query.Has("sig") // a shared access signature of Azure
+	for name := range query {
+		lower := strings.ToLower(name)
+		prefix, _, _ := strings.Cut(lower, "-")
+		if signing[lower] || shared && sharing[lower] || prefix == "x" {
+			query.Del(name)
+		}
+	}
+	return strings.Join([]string{u.Scheme, u.Host, u.EscapedPath(), query.Encode(), f.etag, f.modified, strconv.FormatInt(f.size, 10)}, "\x00")
+}
+
+// signing are parameters by which stores and their caches sign addresses, besides X-Amz-… and X-Goog-…; sharing are
+// those of Azure.
+var (
+	signing = map[string]bool{"awsaccesskeyid": true, "googleaccessid": true, "key-pair-id": true, "signature": true, "policy": true, "expires": true}
+	sharing = map[string]bool{"sv": true, "ss": true, "srt": true, "sr": true, "sp": true, "st": true, "se": true, "spr": true, "sip": true, "sig": true,
+		"skoid": true, "sktid": true, "skt": true, "ske": true, "sks": true, "skv": true}
+)
 
 // Size returns the size in bytes.
 func (f *File) Size() int64 { return f.size }

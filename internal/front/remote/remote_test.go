@@ -188,8 +188,8 @@ func TestFaultsThatPass(t *testing.T) {
 	}
 }
 
-// TestServerHangs checks that a server that sends nothing, informational answers without end, or a byte at a time costs
-// one bounded time, and that later reads fail at once.
+// TestServerHangs checks that a server that sends nothing, informational answers without end, a byte at a time, or a
+// part without an end costs one bounded time, and that later reads fail at once.
 func TestServerHangs(t *testing.T) {
 	for name, hang := range map[string]func(w http.ResponseWriter, r *http.Request){
 		"nothing": func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
@@ -207,6 +207,15 @@ func TestServerHangs(t *testing.T) {
 				_ = http.NewResponseController(w).Flush()
 				time.Sleep(10 * time.Millisecond)
 			}
+		},
+		"an end": func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Range", strings.Replace(r.Header.Get("Range"), "=", " ", 1)+"/2000000")
+			w.WriteHeader(http.StatusPartialContent)
+			var from, to int
+			_, _ = fmt.Sscanf(r.Header.Get("Range"), "bytes=%d-%d", &from, &to)
+			_, _ = w.Write(make([]byte, to-from+1))
+			_ = http.NewResponseController(w).Flush()
+			<-r.Context().Done()
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -509,6 +518,39 @@ func TestDisk(t *testing.T) {
 	assert.NotZero(t, size)
 	_, err = Open(s.URL+"/dump", Options{Disk: filepath.Join(list[0], "x")})
 	assert.Error(t, err)
+}
+
+// TestDiskKnowsFiles reads two files at addresses that differ only in their query, with the same ETag, size and time. No
+// page of one may be read for the other; a new signature of an address is no other file.
+func TestDiskKnowsFiles(t *testing.T) {
+	one := content(2 << 20)
+	two := bytes.Clone(one)
+	two[1<<20] ^= 1
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("ETag", `"1"`)
+		has := one
+		if r.URL.Query().Get("id") == "2" {
+			has = two
+		}
+		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(has))
+	}))
+	defer s.Close()
+	o := Options{Disk: t.TempDir()}
+	for _, c := range []struct {
+		query string
+		want  []byte
+		again bool // the pages are cached
+	}{
+		{"?id=1", one, false}, {"?id=2", two, false}, {"?id=1", one, true}, {"?id=2&X-Amz-Signature=a&X-Amz-Date=b", two, true},
+		{"?id=2&sig=a&se=b", two, true}, {"?id=2&Expires=1&Signature=a&Key-Pair-Id=k", two, true}, {"?id=1&se=b", one, false},
+	} {
+		f, err := Open(s.URL+"/dump"+c.query, o)
+		require.NoError(t, err)
+		whole, err := io.ReadAll(io.NewSectionReader(f, 0, f.Size()))
+		require.NoError(t, err)
+		assert.True(t, bytes.Equal(c.want, whole), c.query)
+		assert.Equal(t, c.again, f.Stats().Requests == 1, c.query)
+	}
 }
 
 // TestDiskIsPrivate checks that the cache removes no folder but its own, no file in them but pages, and takes no folder in which others may write.
