@@ -14,6 +14,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/base/mmapfile"
 	"github.com/sosgo/sosgo/internal/base/outfile"
 	"github.com/sosgo/sosgo/target"
 )
@@ -179,7 +180,7 @@ func (p *packer) file(f PackEntry, h *tar.Header) error {
 	if f.Source != nil {
 		return p.entry(h, io.NewSectionReader(f.Source, 0, f.Size), f.Size)
 	}
-	r, err := os.Open(f.Path)
+	r, err := mmapfile.OpenRegular(f.Path)
 	if err != nil {
 		return err
 	}

@@ -32,7 +32,6 @@ import (
 	"hash/crc32"
 	"io"
 	"io/fs"
-	"os"
 	"reflect"
 	"runtime"
 	"slices"
@@ -139,7 +138,7 @@ func writeSection(ctx context.Context, w io.Writer, data []byte) error {
 
 // ours returns an error for a file of another kind, which must not be replaced.
 func ours(name string, existing fs.FileInfo) error {
-	f, err := os.Open(name)
+	f, err := mmapfile.OpenRegular(name)
 	if err != nil {
 		return err
 	}

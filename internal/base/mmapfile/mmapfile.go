@@ -44,7 +44,7 @@ type File struct {
 // Open opens the named regular file. It does not map the file if noMmap is set, if the file is too
 // large for the host's address space, or if the operating system can't map it; see Mapped.
 func Open(name string, noMmap bool) (*File, error) {
-	f, err := os.Open(name)
+	f, err := OpenRegular(name)
 	if err != nil {
 		return nil, err
 	}
@@ -54,6 +54,24 @@ func Open(name string, noMmap bool) (*File, error) {
 		return nil, err
 	}
 	return m, nil
+}
+
+// CheckRegular returns an error if the named file exists and is not a regular file. Others must not be opened: a named
+// pipe without a partner blocks, and a device may act.
+func CheckRegular(name string) error {
+	info, err := os.Stat(name)
+	if err != nil || info.Mode().IsRegular() {
+		return nil //nolint:nilerr // opening it has the error
+	}
+	return target.Unsupportedf("%s is %s, not a regular file", name, kindOf(info.Mode()))
+}
+
+// OpenRegular opens the named regular file for reading.
+func OpenRegular(name string) (*os.File, error) {
+	if err := CheckRegular(name); err != nil {
+		return nil, err
+	}
+	return os.Open(name)
 }
 
 // FromFile is Open for an open file. It takes ownership of f unless it fails.

@@ -3,8 +3,10 @@ package mmapfile_test
 import (
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -62,4 +64,21 @@ func TestOpenNotAFile(t *testing.T) {
 	assert.ErrorIs(t, err, target.ErrUnsupported)
 	_, err = mmapfile.Open(filepath.Join(t.TempDir(), "none"), false)
 	assert.ErrorIs(t, err, os.ErrNotExist)
+}
+
+// TestNamedPipe checks that a named pipe without a writer is refused at once.
+func TestNamedPipe(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "pipe")
+	if err := exec.CommandContext(t.Context(), "mkfifo", name).Run(); err != nil {
+		t.Skip("this system has no mkfifo")
+	}
+	writer := exec.CommandContext(t.Context(), "sh", "-c", `sleep 10; exec 3>>"$0"`, name) // ends a failing test
+	require.NoError(t, writer.Start())
+	began := time.Now()
+	_, err := mmapfile.Open(name, false)
+	require.ErrorIs(t, err, target.ErrUnsupported)
+	require.ErrorContains(t, err, "is a pipe")
+	assert.Less(t, time.Since(began), 9*time.Second, "it waited for a writer")
+	_ = writer.Process.Kill()
+	_ = writer.Wait()
 }

@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/base/mmapfile"
 	"github.com/sosgo/sosgo/internal/base/outfile"
 	"github.com/sosgo/sosgo/internal/export/internal/parquetfile"
 	"github.com/sosgo/sosgo/internal/files/layout"
@@ -141,7 +142,7 @@ func (f *Fleet) replace(j *journal) error {
 // recover completes a compaction that was interrupted after its merged part was complete. A compaction without
 // one may be running in another process. With undo, the caller compacts itself, and recover drops it.
 func (f *Fleet) recover(undo bool) error {
-	text, err := os.ReadFile(filepath.Join(f.dir, journalFile))
+	text, err := readWhole(filepath.Join(f.dir, journalFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -234,7 +235,7 @@ func mergeTable(ctx context.Context, w io.Writer, name string, paths []string) e
 					appendNulls(&values[i], n)
 					continue
 				}
-				if name == dumpTable && columns[i].Name == runtimeColumn {
+				if name == dumpTable && columns[i].Name == runtimeColumn && columns[i].Type == parquetfile.Text {
 					nameReleases(&cols[at])
 				}
 				appendValues(&values[i], &columns[i], &cols[at])
@@ -287,7 +288,7 @@ func unionColumns(paths []string) ([]parquetfile.Column, error) {
 }
 
 func withReader(path string, use func(*parquetfile.Reader) error) error {
-	file, err := os.Open(path)
+	file, err := mmapfile.OpenRegular(path)
 	if err != nil {
 		return err
 	}

@@ -24,6 +24,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/sosgo/sosgo/internal/base/mmapfile"
 	"github.com/sosgo/sosgo/internal/base/outfile"
 	"github.com/sosgo/sosgo/target"
 )
@@ -37,7 +38,8 @@ const (
 	datePrefix  = "date="
 	partPrefix  = "part="
 	allPrefix   = "all-"
-	mostLine    = 1 << 20 // bytes of a line of the log
+	mostLine    = 1 << 20  // bytes of a line of the log
+	mostText    = 64 << 20 // bytes of a list of ids, or of the journal
 )
 
 // A Fleet is a folder with tables of many dumps.
@@ -148,7 +150,7 @@ func (f *Fleet) parts(date string) ([]part, error) {
 		switch {
 		case !found || !e.IsDir():
 		case strings.HasPrefix(id, allPrefix):
-			text, err := os.ReadFile(filepath.Join(dir, e.Name(), idsFile))
+			text, err := readWhole(filepath.Join(dir, e.Name(), idsFile))
 			if err != nil {
 				return nil, err
 			}
@@ -158,6 +160,20 @@ func (f *Fleet) parts(date string) ([]part, error) {
 		}
 	}
 	return out, nil
+}
+
+// readWhole returns the content of a file of this package, which has a bounded size.
+func readWhole(path string) ([]byte, error) {
+	r, err := mmapfile.OpenRegular(path)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	text, err := io.ReadAll(io.LimitReader(r, mostText+1))
+	if err == nil && len(text) > mostText {
+		err = target.Corruptf("%s has more than %d bytes", path, mostText)
+	}
+	return text, err
 }
 
 // Values of Entry.Result.
@@ -198,7 +214,11 @@ func (f *Fleet) Log(e Entry) error {
 	if err := os.MkdirAll(f.dir, 0o777); err != nil {
 		return err
 	}
-	w, err := os.OpenFile(filepath.Join(f.dir, logFile), os.O_CREATE|os.O_APPEND|os.O_WRONLY, logPerm)
+	path := filepath.Join(f.dir, logFile)
+	if err := mmapfile.CheckRegular(path); err != nil {
+		return err
+	}
+	w, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, logPerm)
 	if err != nil {
 		return err
 	}
@@ -211,7 +231,7 @@ func (f *Fleet) Log(e Entry) error {
 // Entries returns the last entry of each file, in the order of the files. It skips unreadable lines, which a
 // killed process leaves.
 func (f *Fleet) Entries() ([]Entry, error) {
-	r, err := os.Open(filepath.Join(f.dir, logFile))
+	r, err := mmapfile.OpenRegular(filepath.Join(f.dir, logFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

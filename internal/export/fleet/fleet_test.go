@@ -2,10 +2,12 @@ package fleet
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -204,6 +206,47 @@ func TestBadJournal(t *testing.T) {
 		_, err := Open(dir)
 		require.ErrorIs(t, err, target.ErrCorrupt)
 	}
+}
+
+// TestNotFiles checks that pipes and devices in the place of a fleet's files are refused. Otherwise it does not end.
+func TestNotFiles(t *testing.T) {
+	for name, act := range map[string]func(f *Fleet) error{
+		journalFile: func(f *Fleet) error { _, err := Open(f.dir); return err },
+		logFile: func(f *Fleet) error {
+			_, err := f.Entries()
+			return cmp.Or(err, f.Log(Entry{File: "x"}))
+		},
+		"date=2026-11-25/part=all-1/" + idsFile:              func(f *Fleet) error { _, err := Open(f.dir); return err },
+		"date=2026-11-25/part=00000000000000aa/dump.parquet": func(f *Fleet) error { _, err := f.Compact(t.Context()); return err },
+	} {
+		for kind, create := range map[string]func(path string) error{
+			"pipe":   func(path string) error { return exec.CommandContext(t.Context(), "mkfifo", path).Run() },
+			"device": func(path string) error { return os.Symlink("/dev/zero", path) },
+		} {
+			f := made(t, 4)
+			path := filepath.Join(f.dir, filepath.FromSlash(name))
+			require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+			_ = os.Remove(path)
+			if create(path) != nil {
+				t.Skip("this system has no mkfifo")
+			}
+			require.ErrorIs(t, act(f), target.ErrUnsupported, "%s %s", kind, name)
+		}
+	}
+}
+
+// TestNumberOfRuntime checks that a table with numbers in the column of versions is merged as it is.
+func TestNumberOfRuntime(t *testing.T) {
+	var one, out bytes.Buffer
+	columns := []parquetfile.Column{{Name: runtimeColumn, Type: parquetfile.Uint}}
+	w := parquetfile.NewWriter(&one, dumpTable, columns)
+	g, err := w.EncodeGroup(1, []parquetfile.Values{{Numbers: []uint64{1 << 40}}})
+	require.NoError(t, err)
+	require.NoError(t, w.Write(g))
+	require.NoError(t, w.Close())
+	path := filepath.Join(t.TempDir(), "dump.parquet")
+	require.NoError(t, os.WriteFile(path, one.Bytes(), 0o600))
+	require.NoError(t, mergeTable(t.Context(), &out, dumpTable, []string{path, path}))
 }
 
 // TestFailures checks that parts that cannot be compacted stay.

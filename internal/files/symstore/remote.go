@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"github.com/sosgo/sosgo/image"
+	"github.com/sosgo/sosgo/internal/base/mmapfile"
 	"github.com/sosgo/sosgo/internal/files/modfiles"
 	"github.com/sosgo/sosgo/target"
 )
@@ -91,7 +92,7 @@ func checkPDB(path string, guid target.GUID) error {
 }
 
 func checkContent(path string, check func(content *os.File, size int64) error) error {
-	f, err := os.Open(path)
+	f, err := mmapfile.OpenRegular(path)
 	if err != nil {
 		return err
 	}

@@ -174,7 +174,7 @@ func Open(address string, o Options) (*File, error) {
 }
 
 // version identifies the file and its content for the cache on disk: the address that is requested, without what signs
-// it, which differs from run to run. An ETag and a time are those of one address alone.
+// it, which differs from run to run. An ETag and a time distinguish the contents of one address only.
 func (f *File) version() string {
 	u := &url.URL{}
 	if r, err := f.request(); err == nil {
@@ -193,7 +193,7 @@ func (f *File) version() string {
 }
 
 // signing are parameters by which stores and their caches sign addresses, besides X-Amz-… and X-Goog-…; sharing are
-// those of Azure.
+// Azure's.
 var (
 	signing = map[string]bool{"awsaccesskeyid": true, "googleaccessid": true, "key-pair-id": true, "signature": true, "policy": true, "expires": true}
 	sharing = map[string]bool{"sv": true, "ss": true, "srt": true, "sr": true, "sp": true, "st": true, "se": true, "spr": true, "sip": true, "sig": true,

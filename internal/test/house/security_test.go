@@ -46,3 +46,41 @@ func TestSecurityTable(t *testing.T) {
 	}
 	assert.Equal(t, 12, doors)
 }
+
+// opensOtherwise are the files that may open files by package os, with the files that they open. All others open files by
+// mmapfile.OpenRegular, so that no path of a dump, a client or a folder makes sosgo wait for a pipe or touch a device.
+var opensOtherwise = map[string]string{
+	"dump/space_linux.go":                      "/proc",
+	"dump/cache.go":                            "the user's private cache",
+	"internal/base/outfile/sweep.go":           "folders",
+	"internal/base/outfile/owner_unix.go":      "folders",
+	"internal/base/mmapfile/mmapfile.go":       "regular files",
+	"internal/front/cli/output.go":             "a file that is known to be regular",
+	"internal/front/cli/commands/ask/rules.go": "a file of the command line, which may be a pipe",
+	"internal/front/cli/sniff.go":              "a file that is known to be regular",
+	"internal/front/cli/linehistory.go":        "the user's private history",
+	"internal/front/remote/fetch.go":           "a file of the command line, which may be a pipe",
+	"internal/front/remote/disk.go":            "the user's private cache",
+	"internal/live/processes/memory.go":        "/proc",
+	"internal/live/processes/proc.go":          "/proc",
+	"internal/live/diagport/dial_unix.go":      "folders",
+}
+
+// TestOpenRegular checks that no other code opens files for reading by package os.
+func TestOpenRegular(t *testing.T) {
+	opens := regexp.MustCompile(`\bos\.(Open|ReadFile)\(`)
+	found := 0
+	require.NoError(t, filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		path = filepath.ToSlash(path)
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || strings.HasPrefix(path, "internal/test/") || strings.HasPrefix(path, "docs/") {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		if opens.Match(b) {
+			found++
+			assert.Contains(t, opensOtherwise, path, "open files by mmapfile.OpenRegular")
+		}
+		return err
+	}))
+	assert.Equal(t, len(opensOtherwise), found)
+}

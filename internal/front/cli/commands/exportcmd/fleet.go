@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/base/mmapfile"
 	"github.com/sosgo/sosgo/internal/base/workers"
 	"github.com/sosgo/sosgo/internal/export/fleet"
 	"github.com/sosgo/sosgo/internal/front/cli"
@@ -224,7 +225,7 @@ func (a *adder) walk(root string) (out []fleet.Entry, err error) {
 }
 
 func looksLikeDump(path string) (bool, error) {
-	f, err := os.Open(path)
+	f, err := mmapfile.OpenRegular(path)
 	if err != nil {
 		return false, err
 	}
