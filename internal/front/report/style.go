@@ -102,6 +102,17 @@ func (p *Page) Sentence(first string, hang int, text string) {
 	p.Print(Wrap(first+text, hang, p.screen.Columns) + "\n")
 }
 
+// MostIndent bounds how many levels deep lines begin. How deep things nest is the dump's to say, and a line for each of
+// 100,000 levels would have gigabytes of blanks.
+const MostIndent = 64
+
+// Indent returns the blanks in front of a line at a depth, width for each level.
+func Indent(depth, width int) string {
+	return blanks[:min(width*max(min(depth, MostIndent), 0), len(blanks))]
+}
+
+var blanks = strings.Repeat(" ", 8*MostIndent)
+
 // leastText is the least number of columns that a line has beside its indentation.
 const leastText = 20
 

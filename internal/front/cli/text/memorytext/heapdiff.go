@@ -110,7 +110,7 @@ func pathGrowths(p *report.Page, d *answer.HeapDiff) {
 	var rows [][]string
 	for i := range d.Paths {
 		g := &d.Paths[i]
-		rows = append(rows, changeRow(d, &g.Change, strings.Repeat("  ", g.Depth)+g.Name))
+		rows = append(rows, changeRow(d, &g.Change, report.Indent(g.Depth, 2)+g.Name))
 	}
 	changeTable(p, d, "Held by", rows)
 	if d.MorePaths > 0 {

@@ -1,6 +1,7 @@
 package memorytext
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -33,6 +34,44 @@ func TestFoldedSteps(t *testing.T) {
 	b.Reset()
 	steps(p, short)
 	assert.Equal(t, 5, strings.Count(b.String(), "\n"))
+}
+
+// TestLongPath: of a path of 100,000 objects that can't be folded its ends are written.
+func TestLongPath(t *testing.T) {
+	var list []answer.PathStep
+	for i := range 100_000 {
+		list = append(list, answer.PathStep{PathObject: answer.PathObject{Address: target.Addr(0x1000 + i), Type: answer.Text{S: fmt.Sprintf("Node%d", i%2)}},
+			Edge: &answer.PathEdge{Kind: "field", Name: answer.Text{S: "_next"}}})
+	}
+	var b strings.Builder
+	steps(report.NewPage(&b, false, func(error) {}), list)
+	text := b.String()
+	assert.Equal(t, 2*shownSteps+1, strings.Count(text, "\n"))
+	assert.Contains(t, text, "-> 000000001000 Node0\n")
+	assert.Contains(t, text, "... 99,800 more lines; --json lists all steps\n")
+	assert.True(t, strings.HasSuffix(text, "-> 00000001969f Node1\n"), text[len(text)-100:])
+	b.Reset()
+	steps(report.NewPage(&b, false, func(error) {}), list[:2*shownSteps+1])
+	assert.Equal(t, 2*shownSteps+1, strings.Count(b.String(), "\n"), "a short one is written whole")
+}
+
+// TestDeepTrees: the lines of deep trees begin at most MostIndent levels deep.
+func TestDeepTrees(t *testing.T) {
+	const depth = 20_000
+	rows := make([]answer.DominatorRow, depth)
+	for i := range rows {
+		rows[i] = answer.DominatorRow{Depth: i, Object: &answer.PathObject{Address: 1, Type: answer.Text{S: "Node"}}}
+	}
+	var b strings.Builder
+	dominatorRows(report.NewPage(&b, false, nil), rows, true)
+	assert.Less(t, b.Len(), depth*(2*report.MostIndent+60))
+	b.Reset()
+	d := &answer.HeapDiff{Dumps: make([]answer.DiffedDump, 2)}
+	for i := range depth {
+		d.Paths = append(d.Paths, answer.PathGrowth{Depth: i, Name: "Node", Change: answer.Change{Sizes: []uint64{1, 2}}})
+	}
+	pathGrowths(report.NewPage(&b, false, nil), d)
+	assert.Less(t, b.Len(), depth*(2*report.MostIndent+100))
 }
 
 // TestGroupReferrers checks that a group is not said to be without referrers above a line that names them.

@@ -118,9 +118,9 @@ func dominatorRows(p *report.Page, list []answer.DominatorRow, indent bool) {
 		r := &list[i]
 		depth := 0
 		if indent {
-			depth = 2 * r.Depth
+			depth = r.Depth
 		}
-		p.Printf("%*s %6s  %*s%s\n", width, report.Commas(r.Retained), report.Percent(r.Share), depth, "", dominatorName(r))
+		p.Printf("%*s %6s  %s%s\n", width, report.Commas(r.Retained), report.Percent(r.Share), report.Indent(depth, 2), dominatorName(r))
 	}
 }
 

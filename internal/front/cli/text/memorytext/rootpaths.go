@@ -85,19 +85,33 @@ func threadIDs(t *answer.GCRootThread) string {
 // maxEdge is how wide the column of references gets.
 const maxEdge = 40
 
-// steps writes the objects of a path, in front of each how the one before refers to it.
+// shownSteps is how many lines at each end of a long path are written.
+const shownSteps = 100
+
+// steps writes the objects of a path, in front of each how the one before refers to it. Of a long path it writes the
+// ends.
 func steps(p *report.Page, list []answer.PathStep) {
 	width := 0
 	for i := range list {
 		width = max(width, min(maxEdge, len([]rune(edge(list[i].Edge)))))
 	}
+	var lines []string
 	for i := 0; i < len(list); i++ {
 		s := &list[i]
-		p.Printf("    %-*s -> %s %s\n", width, edge(s.Edge), report.Hex12(s.Address), report.Escape(s.Type.String()))
+		lines = append(lines, fmt.Sprintf("    %-*s -> %s %s\n", width, edge(s.Edge), report.Hex12(s.Address), report.Escape(s.Type.String())))
 		if n := alike(list[i:]); n >= folded {
-			p.Printf("    %-*s    ... %s more %s, each by %s\n", width, "", report.Commas(uint64(n-1)), report.Escape(s.Type.String()), edge(list[i+1].Edge))
+			lines = append(lines, fmt.Sprintf("    %-*s    ... %s more %s, each by %s\n", width, "", report.Commas(uint64(n-1)), report.Escape(s.Type.String()), edge(list[i+1].Edge)))
 			i += n - 1
 		}
+	}
+	for i := range lines {
+		if left := len(lines) - 2*shownSteps; left > 1 && i >= shownSteps && i < shownSteps+left {
+			if i == shownSteps {
+				p.Printf("    %-*s    ... %s more lines; --json lists all steps\n", width, "", report.Commas(uint64(left)))
+			}
+			continue
+		}
+		p.Print(lines[i])
 	}
 }
 

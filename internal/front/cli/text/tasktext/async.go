@@ -1,8 +1,6 @@
 package tasktext
 
 import (
-	"strings"
-
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/front/cli/text"
 	"github.com/sosgo/sosgo/internal/front/report"
@@ -117,17 +115,7 @@ func members(p *report.Page, g *answer.AsyncGroup) {
 	}
 }
 
-func indent(depth int) string { return strings.Repeat("  ", min(depth, maxIndent)) }
-
-// maxIndent bounds how far in lines begin.
-const maxIndent = 64
-
-func appendIndent(b []byte, depth int) []byte {
-	for range min(depth, maxIndent) {
-		b = append(b, "  "...)
-	}
-	return b
-}
+func indent(depth int) string { return report.Indent(depth, 2) }
 
 // NoTask writes the text of SOS's taskstate for an object that is not a task.
 func NoTask(p *report.Page) {

@@ -47,7 +47,7 @@ func TestLinks(t *testing.T) {
 	var b strings.Builder
 	Async(report.NewPage(&b, false, nil), a)
 	assert.Equal(t, "STACK 1 waits for a promise\n000000007000 Task {Shop.Add}\n  … 4,998 more, each the continuation of the one before\n"+
-		strings.Repeat(" ", 2*maxIndent)+"000000008387 Task {Shop.Add}\n\n", b.String())
+		strings.Repeat(" ", 2*report.MostIndent)+"000000008387 Task {Shop.Add}\n\n", b.String())
 	s.Frames = s.Frames[:shownLinks]
 	b.Reset()
 	Async(report.NewPage(&b, false, nil), a)

@@ -129,7 +129,7 @@ func (w *sosStack) known(f *answer.AsyncFrame) bool {
 }
 
 func (w *sosStack) line(f *answer.AsyncFrame, depth int, state string) {
-	b := appendIndent(w.buf[:0], depth)
+	b := append(w.buf[:0], indent(depth)...)
 	b = append(report.AppendHex(b, uint64(f.Object), 16), ' ')
 	b = append(report.AppendHex(b, uint64(f.MethodTable), 16), " ("...)
 	b = append(append(append(b, state...), ") "...), report.Escape(f.AsyncName.SOS.String())...)

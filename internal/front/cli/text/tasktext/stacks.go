@@ -88,7 +88,7 @@ type frameWriter struct {
 func (w *frameWriter) write(f *answer.AsyncFrame, mark string) {
 	b := append(w.buf[:0], mark...)
 	if mark == "" {
-		b = appendIndent(b, f.Depth)
+		b = append(b, indent(f.Depth)...)
 	}
 	b = report.AppendHex(b, uint64(f.Object), 12)
 	switch {

@@ -51,7 +51,7 @@ func stackCall(p *report.Page, c *answer.StackCall, depth int, o ParallelOptions
 		stackCall(p, call, depth+1, o)
 	}
 	for _, m := range slices.Backward(run) {
-		p.Printf("\n%*s%*d %s", treeIndent*depth, "", treeIndent, len(m.Threads), report.Escape(m.Name.String()))
+		p.Printf("\n%s%*d %s", report.Indent(depth, treeIndent), treeIndent, len(m.Threads), report.Escape(m.Name.String()))
 	}
 }
 
@@ -68,5 +68,5 @@ func threadIDs(p *report.Page, ids []uint32, depth int, o ParallelOptions) {
 	if len(shown) < len(ids) {
 		list += "..."
 	}
-	p.Printf("\n%*s ~~~~ %s", treeIndent*depth, "", list)
+	p.Printf("\n%s ~~~~ %s", report.Indent(depth, treeIndent), list)
 }

@@ -2,7 +2,6 @@ package typetext
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/front/cli/text"
@@ -56,7 +55,7 @@ type ilListing struct {
 }
 
 func (l *ilListing) line(text string) {
-	l.p.Printf("%s%s\n", strings.Repeat("  ", l.indent), report.Escape(text))
+	l.p.Printf("%s%s\n", report.Indent(l.indent, 2), report.Escape(text))
 }
 
 // operand formats an operand. SOS does not resolve the module of IL at an address.

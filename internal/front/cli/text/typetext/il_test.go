@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/front/report"
 )
 
 // TestIL: handlers are blocks, one .try for several of them but in SOS's form,
@@ -70,4 +71,17 @@ func TestILWithout(t *testing.T) {
 	assert.Contains(t, written(true, il, IL), "Unable to retrieve IL")
 	il.Compiled = false
 	assert.Contains(t, written(true, il, IL), "no IL body")
+}
+
+// TestNestedHandlers: of deeply nested handlers the lines begin at most MostIndent levels deep.
+func TestNestedHandlers(t *testing.T) {
+	const depth = 5000
+	il := &answer.IL{MethodDesc: 0x10, Address: known(0x7f00), CodeSize: 20_000, Instructions: seq(answer.ILInstruction{Offset: 9000, Opcode: "ret"})}
+	for i := range uint32(depth) {
+		il.Clauses = append(il.Clauses, answer.ILClause{Kind: "finally", Try: [2]uint32{i, 20_000 - 2*i}, Handler: [2]uint32{20_000 - i, 0}})
+	}
+	var b strings.Builder
+	IL(report.NewPage(&b, true, nil), il)
+	assert.Positive(t, b.Len())
+	assert.Less(t, b.Len(), 4*depth*(2*report.MostIndent+30))
 }
