@@ -18,6 +18,7 @@ import (
 	"github.com/sosgo/sosgo/internal/base/secrets"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/query"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -160,13 +161,17 @@ func TestSettings(t *testing.T) {
 	require.Error(t, new(sensitive.Reader).Objects(context.Background(), m, nil, scan, nil))
 }
 
-// TestNamesStay checks that no name of the class library counts as a secret in a web application: its constants for the names of headers and
-// settings have names of secrets. It checks types, methods, modules, and constants for the names of headers and options.
+// TestNamesStay checks that no name counts as a secret in a web application: the class library's constants for the
+// names of headers and settings have names of secrets. It counts types, methods, modules, routes, headers and options.
 func TestNamesStay(t *testing.T) {
 	testdump.Web(t, func(t *testing.T, d *testdump.Dump) int {
 		v, err := d.View("")
 		require.NoError(t, err)
-		return namesStay(t, v)
+		counts := namesStay(t, v)
+		for _, kind := range kindsOfNames {
+			require.Positive(t, counts[kind], kind)
+		}
+		return counts["types"]
 	})
 }
 
@@ -181,47 +186,29 @@ func TestNamesStayElsewhere(t *testing.T) {
 			d, _ := testdump.OverlaidFile(t, path, sosgo.Options{Offline: true})
 			v, err := d.View("")
 			require.NoError(t, err)
-			namesStay(t, v)
+			require.Positive(t, namesStay(t, v)["types"])
 		})
 	}
 }
 
-// namesStay checks the names of a process and returns the number of library types.
-func namesStay(t *testing.T, v *sosgo.View) (types int) {
+// kindsOfNames are the kinds of names that namesStay counts.
+var kindsOfNames = []string{"types", "methods", "modules", "routes", "headers", "options"}
+
+// namesStay checks the names of a process and returns how many there are of each kind.
+func namesStay(t *testing.T, v *sosgo.View) (counts map[string]int) {
 	t.Helper()
 	mask, err := sensitive.Mask(t.Context(), v.Process)
 	require.NoError(t, err)
-	names := 0
+	counts = map[string]int{}
 	stays := func(kind, name string) {
-		names++
+		counts[kind]++
 		if masked := mask(name); masked != name {
-			t.Errorf("%s %s: %s", kind, name, masked)
+			t.Errorf("%s: %s: %s", kind, name, masked)
 		}
 	}
-	rt, err := v.Runtime()
-	require.NoError(t, err)
-	code := dac.CodeOf(rt)
-	for mt, err := range rt.LoadedTypes() {
-		if err != nil {
-			continue
-		}
-		name, err := rt.TypeName(mt.Addr, dac.NameManaged)
-		if err != nil || !answer.LibraryMethod(name) {
-			continue
-		}
-		types++
-		stays("type", name)
-		for m, err := range code.Methods(mt) {
-			if err != nil {
-				continue
-			}
-			if method, err := code.MethodName(m, dac.MethodFull); err == nil {
-				stays("method", method)
-			}
-		}
-	}
+	routing := namesOfTypes(t, v, stays)
 	for _, m := range v.Dump().Target().Modules() {
-		stays("module", m.Path)
+		stays("modules", m.Path)
 	}
 	r, err := v.Objects()
 	require.NoError(t, err)
@@ -231,11 +218,91 @@ func namesStay(t *testing.T, v *sosgo.View) (types int) {
 		}
 		if text, err := r.Proven(target.Addr(f.Stored.Value.Bits)); err == nil && text.IsString() {
 			if s, err := text.Text(100); err == nil {
-				stays("constant of "+f.DeclaringType.S, f.Name.S+" = "+s)
+				stays("headers", s)
+				stays("constants", f.DeclaringType.S+"."+f.Name.S+" = "+s)
 			}
 		}
 	}
-	t.Logf("%d names stay, %d of types", names, types)
-	require.Positive(t, types)
-	return types
+	requests, err := v.Requests(t.Context(), sosgo.RequestOptions{Headers: true})
+	require.NoError(t, err)
+	for i := range requests.Requests {
+		q := &requests.Requests[i]
+		for _, h := range q.Headers {
+			stays("headers", h.Name)
+		}
+		stays("routes", q.Route.String())
+	}
+	if routing {
+		namesOfRoutes(t, v, stays)
+	}
+	settings, err := v.Settings(t.Context(), sosgo.SettingsOptions{Full: true})
+	require.NoError(t, err)
+	lists := [][]answer.NamedValue{settings.Environment, settings.Properties, settings.Switches}
+	for _, c := range settings.Configurations {
+		for _, k := range c.Keys {
+			lists = append(lists, []answer.NamedValue{k.NamedValue})
+		}
+	}
+	for _, list := range lists {
+		for _, o := range list {
+			stays("options", o.Name)
+		}
+	}
+	t.Logf("names that stay: %v", counts)
+	return counts
+}
+
+// namesOfTypes calls stays with the names of types and methods, and with the fields of types of options. It reports
+// whether the process has the type of routes.
+func namesOfTypes(t *testing.T, v *sosgo.View, stays func(kind, name string)) (routing bool) {
+	t.Helper()
+	rt, err := v.Runtime()
+	require.NoError(t, err)
+	code := dac.CodeOf(rt)
+	for mt, err := range rt.LoadedTypes() {
+		if err != nil {
+			continue
+		}
+		name, err := rt.TypeName(mt.Addr, dac.NameManaged)
+		if err != nil {
+			continue
+		}
+		stays("types", name)
+		routing = routing || name == routePattern
+		for m, err := range code.Methods(mt) {
+			if err != nil {
+				continue
+			}
+			if method, err := code.MethodName(m, dac.MethodFull); err == nil {
+				stays("methods", method)
+			}
+		}
+		if !strings.HasSuffix(name, "Options") {
+			continue
+		}
+		described, err := v.Type(t.Context(), mt.Addr, objects.TypeOptions{Fields: true})
+		if err != nil {
+			continue
+		}
+		for i := range described.Fields {
+			field := strings.TrimSuffix(strings.TrimPrefix(described.Fields[i].Name.String(), "<"), ">k__BackingField")
+			stays("options", field)
+			stays("options", name+"."+field)
+		}
+	}
+	return routing
+}
+
+const routePattern = "Microsoft.AspNetCore.Routing.Patterns.RoutePattern"
+
+// namesOfRoutes calls stays with the patterns of all routes of the process.
+func namesOfRoutes(t *testing.T, v *sosgo.View, stays func(kind, name string)) {
+	t.Helper()
+	found, err := v.Query(t.Context(), "from "+routePattern+" | select RawText", query.Options{})
+	require.NoError(t, err)
+	for row, err := range found.Rows {
+		if err == nil {
+			stays("routes", row.Cells[0].Text)
+		}
+	}
 }
