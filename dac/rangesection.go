@@ -200,11 +200,51 @@ func (r *CodeReader) RangeSections() ([]*RangeSection, error) {
 
 func (r *CodeReader) sectionList(c *members) ([]*RangeSection, error) {
 	return r.list.Get(func() ([]*RangeSection, error) {
+		read := r.mappedSections
 		if c.rangeMap == 0 {
-			return r.readSections(c)
+			read = r.readSections
 		}
-		return r.mappedSections(c)
+		list, err := read(c)
+		if err == nil && r.rt != nil { // memory alone has nothing to compare with
+			err = r.lostSection(c, list)
+		}
+		return list, err
 	})
+}
+
+// lostSection returns an error if a complete list lacks a range that must be in it: the memory of a code heap of the JIT
+// compiler, or the image of a module with precompiled code. Without ranges all code would look like native code.
+func (r *CodeReader) lostSection(c *members, list []*RangeSection) error {
+	images := map[target.Addr]bool{}
+	for _, s := range list {
+		images[s.Image] = true
+	}
+	heaps, _ := r.Runtime().CodeHeaps() // what can't be read is not compared
+	for i := range heaps {
+		for _, b := range heaps[i].Blocks {
+			at := sort.Search(len(list), func(i int) bool { return list[i].Range.End > b.Range.Start })
+			if b.Range.Size() > 0 && (at == len(list) || list[at].Range.Start >= b.Range.End) { // its header may be outside
+				return target.Corruptf("the code heap at %016x is in no range of code", uint64(b.Range.Start))
+			}
+		}
+	}
+	modules, _ := r.Runtime().Modules()
+	for _, m := range modules {
+		if !images[m.Addr] && r.hasOwnCode(c, m) {
+			return target.Corruptf("the precompiled code of the module at %016x is in no range of code", uint64(m.Addr))
+		}
+	}
+	return nil
+}
+
+// hasOwnCode reports whether a module has precompiled code in an image of its own.
+func (r *CodeReader) hasOwnCode(c *members, m *Module) bool {
+	info, err := r.ptr(m.Addr, c.Module.ReadyToRun, "Module.ReadyToRunInfo")
+	if err != nil || info == 0 || c.ReadyToRun.Composite == layout.Absent {
+		return false
+	}
+	rd := layout.Reader{Mem: r.mem, Base: info}
+	return rd.Ptr(c.ReadyToRun.Composite) == info && rd.U32(c.ReadyToRun.NumFunctions) > 0 && rd.Err == nil
 }
 
 // mappedSections reads the whole map.

@@ -217,3 +217,49 @@ func TestFlagBit(t *testing.T) {
 	assert.True(t, b.isSet(&MethodDesc{flags3: 0x8000}))
 	assert.False(t, b.isSet(&MethodDesc{Flags: 0x8000, Flags2: 0x80}))
 }
+
+// TestLostSections takes ranges of code away. All code would be native then, and all stacks empty.
+func TestLostSections(t *testing.T) {
+	inst := openInstance(t, "net10-zoo", target.ArchAMD64)
+	memory := inst.mem
+	rt, err := inst.Open()
+	require.NoError(t, err)
+	whole, err := CodeOf(rt).RangeSections()
+	require.NoError(t, err)
+	top, err := rt.Layout().Variable("ExecutionManagerCodeRangeMapAddress")
+	require.NoError(t, err)
+	c, err := CodeOf(rt).members()
+	require.NoError(t, err)
+	word := func(v uint64) []byte { return binary.LittleEndian.AppendUint64(nil, v) }
+	for name, damage := range map[string]func(patch map[target.Addr][]byte, s *RangeSection){
+		"all": func(patch map[target.Addr][]byte, _ *RangeSection) {
+			patch[top+target.Addr(c.RangeMap.Top)] = make([]byte, 8<<radixBits)
+		},
+		"code heaps": func(patch map[target.Addr][]byte, s *RangeSection) {
+			if s.Kind == CodeJIT { // it moves
+				patch[s.Addr+target.Addr(c.RangeSection.Begin)] = word(0x1000)
+				patch[s.Addr+target.Addr(c.RangeSection.End)] = word(0x1001)
+			}
+		},
+		"precompiled code": func(patch map[target.Addr][]byte, s *RangeSection) {
+			if s.Kind == CodeReadyToRun { // it belongs to another module
+				patch[s.Addr+target.Addr(c.RangeSection.R2RModule)] = word(8)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			patch := map[target.Addr][]byte{}
+			for _, s := range whole {
+				damage(patch, s)
+			}
+			inst.mem = patchedMemory{memory, patch}
+			defer func() { inst.mem = memory }()
+			rt, err := inst.Open()
+			require.NoError(t, err)
+			_, err = CodeOf(rt).RangeSections()
+			require.ErrorIs(t, err, target.ErrCorrupt)
+			_, err = CodeOf(rt).MethodAt(0x2000)
+			require.ErrorIs(t, err, target.ErrCorrupt, "an address in no range may have been in a lost one")
+		})
+	}
+}

@@ -64,7 +64,7 @@ func (f *File) reach(address string) error {
 		from := via[len(via)-1].URL
 		switch {
 		case len(via) > maxRedirects:
-			return fmt.Errorf("more than %d redirections", maxRedirects)
+			return final{fmt.Errorf("more than %d redirections", maxRedirects)}
 		case from.Scheme == "https" && r.URL.Scheme != "https":
 			return final{errors.New("it redirects from https to " + r.URL.Scheme)}
 		case r.URL.Host != u.Host && !f.o.Redirects:
