@@ -21,7 +21,7 @@ import (
 //     section, is two modules.
 //   - An image is a module if its first page begins with an ELF or PE header. If that page is not
 //     in the dump, the file must be the program or have the name of a library (.so, .so.N, .dll,
-//     .exe).
+//     .exe). If the page is damaged, the file must have such a name and be mapped in parts.
 //
 // Without NT_FILE the modules are the dynamic linker's list and the segments that begin with an ELF
 // or PE header.
@@ -160,7 +160,17 @@ func (b *builder) newRun(i int) *imageRun {
 		return r
 	}
 	r.head = b.readImageHeader(r.base)
+	if r.head.kind == imageNone && namedLikeImage(r.path) && b.inParts(i) {
+		b.Warn(target.Corruptf("%s at %016x does not begin with the header of an image", r.path, uint64(r.base)))
+		r.head = imageHeader{}
+	}
 	return r
+}
+
+// inParts reports whether mapping i is followed by a mapping of a later part of its file, as an image is loaded. Whether
+// one of them is executable is unknown where createdump left out code.
+func (b *builder) inParts(i int) bool {
+	return i+1 < len(b.files) && b.files[i+1].path == b.files[i].path && b.files[i+1].Offset > b.files[i].Offset
 }
 
 func (b *builder) isModule(r *imageRun) bool {

@@ -227,6 +227,20 @@ func TestHostileSize(t *testing.T) {
 	assert.Len(t, f.Modules(), 1)
 }
 
+// TestDamagedHeader checks that a library stays a module if its first page is damaged, and that data files are none.
+func TestDamagedHeader(t *testing.T) {
+	c := &synth.ELFCore{
+		Notes: []synth.ELFNote{synth.ELFFiles(page, synth.ELFFile{Start: 0x10000, End: 0x11000, Path: "/a.so"},
+			synth.ELFFile{Start: 0x11000, End: 0x12000, Offset: page, Path: "/a.so"}, synth.ELFFile{Start: 0x20000, End: 0x21000, Path: "/text.so"})},
+		Segments: []synth.ELFSegment{{Addr: 0x10000, Data: fill(page), Flags: 4}, {Addr: 0x11000, Data: fill(page), Flags: 5}, {Addr: 0x20000, Data: fill(page), Flags: 4}},
+	}
+	f := open(t, c)
+	assert.Equal(t, []string{"10000+2000 /a.so x2"}, describe(f.Modules()))
+	require.Len(t, f.Warnings(), 1)
+	assert.ErrorIs(t, f.Warnings()[0], target.ErrCorrupt)
+	assert.ErrorContains(t, f.Warnings()[0], "/a.so at 0000000000010000")
+}
+
 func TestModuleIdentity(t *testing.T) {
 	c := &synth.ELFCore{
 		Notes:    []synth.ELFNote{synth.ELFFiles(page, synth.ELFFile{Start: 0x10000, End: 0x12000, Path: "/a.dll"})},
