@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -15,6 +16,7 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/internal/dump/crashreport"
+	"github.com/sosgo/sosgo/internal/test/testcase"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -229,5 +231,27 @@ func FuzzReport(f *testing.F) {
 				t.Fatalf("%#x of %#x bytes", m.Base, m.Size)
 			}
 		}
+	})
+}
+
+// TestManyThreads: the stacks of 40,000 threads take a time in proportion to their number.
+func TestManyThreads(t *testing.T) {
+	const n = 40_000
+	var b strings.Builder
+	b.WriteString(`{"payload": {"protocol_version": "1.0.0", "threads": [{}`)
+	var o crashreport.StackOptions
+	for i := range n {
+		o.Threads = append(o.Threads, uint32(i+1))
+		fmt.Fprintf(&b, `,{"is_managed": "true", "crashed": "false", "native_thread_id": "0x%x", "stack_frames": [{"is_managed": "true", "method_name": "A.B()"}]}`, i+1)
+	}
+	b.WriteString(`]}}`)
+	r := open(t, b.String())
+	testcase.Soon(t, 2*time.Second, func() {
+		stacks := 0
+		for _, err := range r.Stacks(context.Background(), o).Threads {
+			require.NoError(t, err)
+			stacks++
+		}
+		assert.Equal(t, n, stacks)
 	})
 }

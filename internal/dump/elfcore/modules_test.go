@@ -227,7 +227,7 @@ func TestHostileSize(t *testing.T) {
 	assert.Len(t, f.Modules(), 1)
 }
 
-// TestDamagedHeader checks that a library stays a module if its first page is damaged, and that data files are none.
+// TestDamagedHeader checks that a library stays a module if its first page is damaged, and that a data file is no module.
 func TestDamagedHeader(t *testing.T) {
 	c := &synth.ELFCore{
 		Notes: []synth.ELFNote{synth.ELFFiles(page, synth.ELFFile{Start: 0x10000, End: 0x11000, Path: "/a.so"},
