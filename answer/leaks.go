@@ -93,6 +93,8 @@ type Suspect struct {
 	// Targets counts the objects that delegates, timers and registrations call.
 	Targets []TypeCount `json:"targets,omitempty" doc:"types of the objects that handlers, timers or registrations call, or of disposables"`
 	Name    Text        `json:"name,omitzero" doc:"the event, or the method that timers call"`
+	// Turnover is the evidence that the elements of a collection are replaced again and again.
+	Turnover Statement `json:"turnover,omitzero" doc:"evidence that the elements of the collection are replaced again and again, as in a cache with a limit"`
 	// Locals lists the values of AsyncLocals in the execution contexts captured by timers or members.
 	Locals []AsyncLocalValues `json:"locals,omitempty" doc:"values of AsyncLocals in the execution contexts that timers or the members captured, those that retain most first"`
 }

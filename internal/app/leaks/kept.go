@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/graph"
@@ -17,45 +18,154 @@ func (f *finder) kept(ctx context.Context, out *answer.Suspect, s *suspect) erro
 		out.Kept = says.InThreads(out)
 		return nil
 	case answer.SuspectGroup:
-		out.Kept = says.ByHolders(out.Holders)
-		return nil
+		if out.Kept = says.ByHolders(out.Holders); !out.Kept.IsZero() {
+			return nil
+		}
+		return f.keptEach(ctx, out, s)
 	case answer.SuspectTimers, answer.SuspectRootScope, answer.SuspectInterned:
 		return nil // the kind says it
 	}
 	if s.point == graph.NoNode || out.Path == nil {
 		return nil
 	}
-	var ways []way
-	linked := false
-	for _, top := range f.tops(s) {
-		if !f.several(top) {
-			nodes, err := f.path(ctx, top)
-			if err != nil {
-				return err
-			}
-			ways = append(ways, way{nodes: nodes, source: f.start(nodes)})
-			continue
+	if len(s.pieces) == 0 {
+		if service := f.serviceAbove(s.point); service != graph.NoNode {
+			out.Kept = says.ByService(f.typeText(f.g.Type(service)).String())
+			return nil
 		}
-		found, err := f.ways(ctx, top, f.through)
+		if top := f.top(s.point); f.is(top, patternTimer) {
+			return f.keptByTimer(ctx, out, s, top)
+		}
+	}
+	var ways []way
+	var besides says.Besides
+	for _, top := range f.tops(s) {
+		found, left, err := f.waysTo(ctx, top)
 		if err != nil {
 			return err
 		}
-		if linked = len(found) < 2; len(found) == 0 {
-			linked = false
-			if found, err = f.ways(ctx, top, nil); err != nil {
-				return err
+		ways, besides = append(ways, found...), max(besides, left)
+	}
+	if err := f.nameWays(ctx, out, distinct(ways), besides); err != nil {
+		return err
+	}
+	if out.Kept.IsZero() && out.Weak == answer.LinkAttached {
+		out.Kept = says.Attached(out.Path.Root.Words())
+	}
+	return nil
+}
+
+// waysTo returns the ways to an outermost owner, and what is left out because it names no owner. There is no honest way
+// if all of them lead through waiting code.
+func (f *finder) waysTo(ctx context.Context, top graph.Node) (ways []way, left says.Besides, err error) {
+	if !f.several(top) {
+		nodes, err := f.path(ctx, top)
+		return []way{f.way(nodes)}, says.BesidesNone, err
+	}
+	if ways, err = f.ways(ctx, top, f.through); err != nil || len(ways) > 1 {
+		return ways, says.BesidesNone, err
+	}
+	if len(ways) == 0 {
+		ways, err = f.ways(ctx, top, nil)
+		return ways, says.BesidesNone, err
+	}
+	withWaits, err := f.ways(ctx, top, f.slot)
+	if left = says.BesidesWaits; len(withWaits) == 1 {
+		left = says.BesidesSlots
+	}
+	return ways, left, err
+}
+
+// keptByTimer states that a timer keeps a suspect alive, and which AsyncLocal leads to it.
+func (f *finder) keptByTimer(ctx context.Context, out *answer.Suspect, s *suspect, n graph.Node) error {
+	method := ""
+	t, x, err := bind[*timer](f, n)
+	if err == nil {
+		method, err = f.method(t.Callback.Value(x))
+	}
+	if err != nil {
+		f.missing(n, err)
+		return ctx.Err()
+	}
+	local, nodes := "", []graph.Node{s.point}
+	for at := s.point; at != n; nodes = append(nodes, at) {
+		at = f.doms.Idom(at)
+	}
+	for i := range nodes[1:] {
+		edges, err := f.x.Names().Edges(ctx, nodes[i+1], nodes[i], 1)
+		if err == nil && len(edges) > 0 && edges[0].Local != "" {
+			local = edges[0].Local
+		}
+	}
+	out.Kept = says.ByTimer(method, local)
+	return ctx.Err()
+}
+
+// followed is how many members of a group are asked for what keeps them alive.
+const followed = 8
+
+// keptEach states what keeps members of a group alive that have no common holder. Some of them stand for all.
+func (f *finder) keptEach(ctx context.Context, out *answer.Suspect, s *suspect) error {
+	counts, asked := map[string]int{}, min(len(s.sample), followed)
+	for i := range asked {
+		n := s.sample[i*len(s.sample)/asked]
+		ways, err := f.ways(ctx, n, f.through)
+		if err == nil && len(ways) == 0 {
+			ways, err = f.ways(ctx, n, nil)
+		}
+		if err != nil {
+			return err
+		}
+		seen := map[string]bool{}
+		for _, w := range ways[:min(len(ways), maxRoots)] {
+			if name := f.alike(ctx, w); !seen[name] {
+				seen[name] = true
+				counts[name]++
 			}
 		}
-		ways = append(ways, found...)
 	}
-	return f.nameWays(ctx, out, distinct(ways), linked)
+	out.Kept = says.Each(counts, asked)
+	return ctx.Err()
 }
+
+// alike names the root of a way without the thread that has it.
+func (f *finder) alike(ctx context.Context, w way) string {
+	if w.service != graph.NoNode {
+		return says.Service(f.typeText(f.g.Type(w.service)).String())
+	}
+	p := f.x.DescribePath(ctx, &f.a.Gaps, w.nodes)
+	switch p.Root.Kind {
+	case answer.RootThreadStatic:
+		name, _, _ := strings.Cut(p.Root.Name, " of thread ")
+		return name + " of a thread"
+	case answer.RootStack:
+		p.Root.Thread = nil
+		return p.Root.Words()
+	case answer.RootHandle:
+		if p.Root.Handle != "" {
+			return "a handle (" + p.Root.Handle + ")"
+		}
+	}
+	return p.Root.Name
+}
+
+// maxRoots is how many ways to a member of a group are named.
+const maxRoots = 4
 
 // A way is a path to a suspect from a root of its own.
 type way struct {
-	nodes  []graph.Node
-	source graph.Node // the Source at its start. All frames of a thread are one.
-	rank   int
+	nodes   []graph.Node
+	service graph.Node // of a service provider, or NoNode
+	source  graph.Node // what tells ways apart: the service, or the Source at its start. All frames of a thread are one.
+	rank    int
+}
+
+func (f *finder) way(nodes []graph.Node) way {
+	w := way{nodes: nodes, service: f.serviceOn(nodes), rank: f.owner(nodes)}
+	if w.source = w.service; w.source == graph.NoNode {
+		w.source = f.start(nodes)
+	}
+	return w
 }
 
 // tops returns the outermost owners of what a suspect retains.
@@ -81,8 +191,7 @@ func (f *finder) ways(ctx context.Context, n graph.Node, skip func(graph.Node) b
 		if err != nil {
 			return nil, err
 		}
-		w := way{nodes: p.Nodes, source: f.start(p.Nodes), rank: f.owner(p.Nodes)}
-		if w.rank < ownUnproved {
+		if w := f.way(p.Nodes); w.rank < ownUnproved {
 			out = append(out, w)
 		}
 		if len(out) == mostOwners {
@@ -123,12 +232,16 @@ func (f *finder) start(nodes []graph.Node) graph.Node {
 }
 
 // nameWays names the roots of several ways. A suspect with one way is kept by the root of its path.
-func (f *finder) nameWays(ctx context.Context, out *answer.Suspect, ways []way, linked bool) error {
-	if len(ways) < 2 && !linked {
+func (f *finder) nameWays(ctx context.Context, out *answer.Suspect, ways []way, besides says.Besides) error {
+	if len(ways) == 0 || len(ways) == 1 && besides == says.BesidesNone && ways[0].service == graph.NoNode {
 		return ctx.Err()
 	}
 	var names []string
 	for _, w := range ways[:min(len(ways), maxFirst)] {
+		if w.service != graph.NoNode {
+			names = append(names, says.Service(f.typeText(f.g.Type(w.service)).String()))
+			continue
+		}
 		if s := f.g.Source(w.source); s != nil && s.Parent == graph.InTable {
 			names = append(names, "static "+f.x.Names().Text(&f.a.Gaps, w.source).String())
 			continue
@@ -138,9 +251,13 @@ func (f *finder) nameWays(ctx context.Context, out *answer.Suspect, ways []way, 
 			names[len(names)-1] = "the stack of thread " + p.Root.Thread.Words()
 		}
 	}
-	out.Kept = says.InWays(names, len(ways), len(ways) >= mostOwners)
-	if linked {
-		out.Kept = says.AndWaits(names[0])
+	switch {
+	case len(ways) > 1:
+		out.Kept = says.InWays(names, len(ways), len(ways) >= mostOwners)
+	case besides == says.BesidesNone: // a path through a service; others may lead to the provider or around the service
+		out.Kept = says.OneOf(names[0])
+	default:
+		out.Kept = says.And(names[0], besides)
 	}
 	return ctx.Err()
 }

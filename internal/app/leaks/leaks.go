@@ -128,6 +128,7 @@ type suspect struct {
 	typ      int  // the members' type, or -1
 	count    uint64
 	size     uint64 // retained by the members
+	younger  uint64 // elements of a collection in places that are older
 	sample   []graph.Node
 	targets  *counts
 	dead     uint64 // dead weak references
@@ -348,11 +349,11 @@ func (f *finder) deepest(ctx context.Context, all []suspect) error {
 		}
 		taken[s.point] = i
 	}
-	byOwner := map[graph.Node]int{} // index in found: a collection may have its elements in several arrays
+	byOwner, first := map[graph.Node]int{}, len(f.found) // index in found: a collection may have its elements in several arrays
 	for i := range all {
 		if at, ok := taken[all[i].point]; ok && at == i && !drops[i] && !f.inSum(all[i].point) {
 			s := all[i]
-			s.owner = f.ownerOf(s.point)
+			s.owner = f.ownerAbove(s.point)
 			if k, ok := byOwner[s.owner]; ok && f.found[k].typ == s.typ {
 				x := &f.found[k]
 				x.point, x.retained, x.count, x.size = s.owner, f.doms.Retained(s.owner), x.count+s.count, x.size+s.size
@@ -363,6 +364,11 @@ func (f *finder) deepest(ctx context.Context, all []suspect) error {
 				byOwner[s.owner] = len(f.found)
 			}
 			f.found = append(f.found, s)
+		}
+	}
+	for i := range f.found[first:] {
+		if err := f.count(ctx, &f.found[first+i]); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -423,8 +429,15 @@ func (f *finder) single(ctx context.Context) error {
 		if err != nil || f.part[point] {
 			return err
 		}
-		s := suspect{kind: answer.SuspectObject, point: point, owner: f.ownerOf(point), retained: f.doms.Retained(point), typ: -1}
+		owner := f.ownerAbove(point)
+		if owner != graph.NoNode && f.isCollection(point) {
+			point, owner = owner, graph.NoNode // a collection in another form
+		}
+		s := suspect{kind: answer.SuspectObject, point: point, owner: owner, retained: f.doms.Retained(point), typ: -1}
 		s.elements = f.elements(s.owner, point)
+		if err := f.count(ctx, &s); err != nil {
+			return err
+		}
 		f.found = append(f.found, s)
 		return nil
 	})

@@ -27,8 +27,16 @@ var links = []string{
 	"System.Threading.CancellationTokenSource+CallbackNode",
 	"System.Threading.ExecutionContext",
 	"System.Threading.AsyncLocalValueMap",
+	"System.Threading.ThreadPoolWorkQueue", // also what a worker has of it
 	timerType,
 }
+
+// A slot of a ThreadLocal in a thread's table refers to a value that the ThreadLocal owns: it clears the slot when it is
+// disposed or finalized.
+const (
+	slotsOf   = "System.Threading.ThreadLocal<"
+	slotTable = "+LinkedSlotVolatile[]"
+)
 
 // Timers refer to the next and previous timer of a queue, so each of them leads to all.
 const (
@@ -36,8 +44,8 @@ const (
 	timerQueue = "System.Threading.TimerQueue"
 )
 
-// services is the namespace in which a service provider keeps its services.
-const services = "Microsoft.Extensions.DependencyInjection.ServiceLookup."
+// services begins the names of the types with which a service provider keeps its services.
+const services = "Microsoft.Extensions.DependencyInjection."
 
 // The rank of a path is the number of its objects, and as many more as its root and each of its detours weigh: the
 // nearest owner is the one to name. A root weighs more if less can be said about it.
@@ -45,7 +53,8 @@ const (
 	ownStatic   = 0  // a static field of a class of the program
 	ownLibrary  = 4  // another static field
 	ownOther    = 4  // and as many for each kind that preferred lists before it
-	ownDetour   = 12 // a service provider, or a delegate: they refer to objects of others
+	ownService  = 2  // a service of a service provider, whatever leads to the provider
+	ownDetour   = 12 // a delegate: it refers to objects of others
 	ownNone     = 1 << 28
 	ownUnproved = 1 << 29 // a word of a stack that only looks like a reference
 )
@@ -75,6 +84,13 @@ func (f *finder) path(ctx context.Context, n graph.Node) ([]graph.Node, error) {
 // through reports whether a path through n names no owner.
 func (f *finder) through(n graph.Node) bool { return f.g.IsObject(n) && f.link(f.g.TypeIndex(n)) }
 
+// slot reports whether n is a thread's table with slots of ThreadLocals.
+func (f *finder) slot(n graph.Node) bool { return f.g.IsObject(n) && isSlotTable(f.typeName(n)) }
+
+func isSlotTable(name string) bool {
+	return strings.HasPrefix(name, slotsOf) && strings.HasSuffix(name, slotTable)
+}
+
 // bestPath returns the best path to n without the nodes that skip selects, and its rank.
 func (f *finder) bestPath(ctx context.Context, n graph.Node, skip func(graph.Node) bool) ([]graph.Node, int, error) {
 	var best []graph.Node
@@ -98,7 +114,7 @@ func (f *finder) link(typ int) bool {
 	if f.isLink == nil {
 		f.isLink = make([]bool, len(f.names))
 		for i, name := range f.names {
-			f.isLink[i] = slices.ContainsFunc(links, func(l string) bool { return strings.HasPrefix(name, l) })
+			f.isLink[i] = hasPrefix(name, links) || isSlotTable(name)
 		}
 	}
 	return f.isLink[typ]
@@ -110,25 +126,65 @@ func (f *finder) owner(nodes []graph.Node) int {
 	if first > 0 && f.unproved(nodes[first-1], nodes[first]) {
 		return ownUnproved
 	}
-	root, length, provider := ownNone, 0, false
+	root, length, service := ownNone, 0, f.serviceOn(nodes)
 	for i, n := range nodes {
 		if !f.g.IsObject(n) {
 			root = min(root, f.rootRank(n))
 			continue
 		}
+		if n == service {
+			root, length = ownStatic, ownService
+		}
 		if i == len(nodes)-1 {
 			continue // the object itself
 		}
 		length++
-		switch services := strings.HasPrefix(f.typeName(n), services); {
-		case services && !provider:
-			provider = true
-			length += ownDetour
-		case f.is(n, patternEvent):
+		if f.is(n, patternEvent) {
 			length += ownDetour
 		}
 	}
 	return root + length
+}
+
+// serviceOn returns the service on a path that leads through a service provider, the last one, or NoNode.
+func (f *finder) serviceOn(nodes []graph.Node) graph.Node {
+	service, within := graph.NoNode, false
+	for _, n := range nodes {
+		if !f.g.IsObject(n) {
+			continue
+		}
+		name := f.typeName(n)
+		switch {
+		case strings.HasPrefix(name, services):
+			within = true
+		case within && name != "" && !strings.HasPrefix(name, "System."):
+			service, within = n, false
+		}
+	}
+	return service
+}
+
+// serviceAbove returns the service that alone keeps n alive, which only a service provider has, or NoNode.
+func (f *finder) serviceAbove(n graph.Node) graph.Node {
+	service := graph.NoNode
+	for range maxKept {
+		name := f.typeName(n)
+		if strings.HasPrefix(name, services) {
+			return service
+		}
+		if name == "" {
+			return graph.NoNode
+		}
+		if !strings.HasPrefix(name, "System.") {
+			service = n
+		}
+		up := f.doms.Idom(n)
+		if up == n || !f.g.IsObject(up) {
+			break
+		}
+		n = up
+	}
+	return graph.NoNode
 }
 
 // rootRank returns how much a root weighs.

@@ -85,6 +85,7 @@ func (f *finder) describe(ctx context.Context, s *suspect) (*answer.Suspect, err
 		mt := f.g.Types()[s.typ]
 		out.Members = &answer.TypeCount{MethodTable: mt.Addr, Count: s.count, Size: s.size, Type: f.typeText(mt)}
 	}
+	out.Turnover = f.turnover(s)
 	if s.owner != graph.NoNode {
 		o := f.x.Describe(&f.a.Gaps, s.owner)
 		out.Owner = &o

@@ -75,36 +75,34 @@ func withoutOffset(s string) string {
 	return s
 }
 
-// services is the namespace in which a service provider keeps its services.
-const services = "Microsoft.Extensions.DependencyInjection.ServiceLookup."
+// services begins the names of the types with which a service provider keeps its services.
+const services = "Microsoft.Extensions.DependencyInjection."
 
-// service returns the service of a service provider on a path: the object in a call site's value, or in the services of
-// a scope.
-func service(p *answer.RootPath) string {
-	within := ""
+// service returns the service of a service provider on a path, the last one, or "": the object in a call site's value, or
+// in the services of a scope. Which of these leads to it differs from dump to dump.
+func service(p *answer.RootPath) (name string) {
+	within := false
 	for i := range p.Objects {
-		name := p.Objects[i].Type.S
+		typ := p.Objects[i].Type
 		switch {
-		case p.Objects[i].Type.Err != nil:
+		case typ.Err != nil:
 			return ""
-		case strings.HasPrefix(name, services+"ServiceProviderEngineScope"):
-			within = "scoped service "
-		case strings.HasPrefix(name, services) && strings.HasSuffix(name, "CallSite"):
-			within = "singleton "
-		case within != "" && !strings.HasPrefix(name, services) && !strings.HasPrefix(name, "System."):
-			return within + name
+		case strings.HasPrefix(typ.S, services):
+			within = true
+		case within && !strings.HasPrefix(typ.S, "System."):
+			name, within = "service "+typ.S, false
 		}
 	}
-	return ""
+	return name
 }
 
-// root returns the start of a path: a service, a static field, a method of a frame, or else the kind of the root. A
-// static field of the program takes precedence over a service.
+// root returns the start of a path: a service, a static field, a method of a frame, or else the kind of the root. What
+// leads to a service provider does not matter.
 func root(p *answer.RootPath) string {
-	static := staticOf(p)
-	if s := service(p); s != "" && (static == "" || answer.LibraryMethod(strings.TrimPrefix(static, "thread static "))) {
+	if s := service(p); s != "" {
 		return s
 	}
+	static := staticOf(p)
 	if strings.HasPrefix(static, "thread static ") {
 		return static
 	}

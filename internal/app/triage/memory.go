@@ -62,19 +62,11 @@ func outOfMemoryBy(list []answer.Finding) {
 func limitClauses(settings []answer.GCSetting) (out []answer.Verdict) {
 	for i := range settings {
 		s := &settings[i]
-		if s.Unused || !strings.Contains(s.Name, "HardLimit") {
+		if s.Unused || !strings.Contains(s.Name, hardLimit) {
 			continue
 		}
 		value := words.Text(s.Value)
-		base := 0
-		if s.Source == answer.GCSettingEnvironment {
-			base = 16
-		}
-		digits := s.Value
-		if base == 16 {
-			digits = strings.TrimPrefix(strings.ToLower(digits), "0x")
-		}
-		if n, err := strconv.ParseUint(digits, base, 64); err == nil && !strings.Contains(s.Name, "Percent") {
+		if n, ok := heapLimit(s); ok {
 			value = words.Bytes(n)
 		}
 		x := answer.Conclude(answer.NoFinding, words.HeapLimit.Of(words.Text(s.Name), value), answer.StrengthRecorded, words.Setting.Of(words.Text(s.Key), words.Text(s.Value)))
@@ -82,6 +74,22 @@ func limitClauses(settings []answer.GCSetting) (out []answer.Verdict) {
 		out = append(out, x)
 	}
 	return out
+}
+
+// hardLimit is in the names of the settings that limit the heap.
+const hardLimit = "HardLimit"
+
+// heapLimit returns the bytes that a setting limits the heap to. ok is false for other settings.
+func heapLimit(s *answer.GCSetting) (limit uint64, ok bool) {
+	if s.Unused || !strings.Contains(s.Name, hardLimit) || strings.Contains(s.Name, "Percent") {
+		return 0, false
+	}
+	base, digits := 0, s.Value
+	if s.Source == answer.GCSettingEnvironment {
+		base, digits = 16, strings.TrimPrefix(strings.ToLower(s.Value), "0x")
+	}
+	limit, err := strconv.ParseUint(digits, base, 64)
+	return limit, err == nil
 }
 
 // Free space between objects is a finding from muchFree bytes and muchFreeShare percent of its generation.
@@ -173,7 +181,7 @@ func holders(_ context.Context, q *Answers) (view, error) {
 		v.found = append(v.found, f)
 	}
 	for _, list := range alike(l.Suspects) {
-		if retained, share := sums(list); l.Small || share < holderShare || retained < holderBytes && !q.ranOut() {
+		if retained, share := sums(list); l.Small || share < holderShare || retained < q.leastHolder(list) && !q.ranOut() {
 			continue
 		}
 		if handleAlone(list[0]) {
@@ -207,6 +215,30 @@ const holderShare = 20
 // holderBytes is the size from which a holder is a finding, unless the process ran out of memory. An idle process has several times as much:
 // to free less is not noticed, whatever its share, and a cache with a limit is that large.
 const holderBytes = 16 << 20
+
+// turnedBytes is the size from which a holder is a finding although its elements come and go.
+const turnedBytes = 64 << 20
+
+// leastHolder returns the size from which suspects are a finding. One with elements that come and go is likely a cache
+// with a limit: it is one if it is large in itself, or takes much of the limit of the heap.
+func (q *Answers) leastHolder(list []*answer.Suspect) uint64 {
+	for _, s := range list {
+		if s.Turnover.IsZero() {
+			return holderBytes
+		}
+	}
+	if !q.GCSettings.read {
+		return turnedBytes
+	}
+	settings, _ := q.GCSettings.get()
+	least := uint64(turnedBytes)
+	for i := range settings {
+		if limit, ok := heapLimit(&settings[i]); ok && limit > 0 {
+			least = min(least, limit/100*holderShare)
+		}
+	}
+	return max(least, holderBytes)
+}
 
 // ranOut reports whether the collector recorded a failed allocation.
 func (q *Answers) ranOut() bool {
@@ -258,6 +290,9 @@ func holder(list []*answer.Suspect, l *answer.Leaks) answer.Finding {
 	x.Show = []string{"leaks"}
 	if len(list) > 1 {
 		x.Count = len(list)
+	}
+	if !s.Turnover.IsZero() {
+		x.Because(s.Turnover)
 	}
 	if l.Incomplete {
 		x = words.LowerOne(x, answer.Premises{answer.RootsRead: answer.PremiseDoubtful}.State)

@@ -2,6 +2,7 @@
 package says
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/sosgo/sosgo/answer"
@@ -130,6 +131,12 @@ func Remedy(s *answer.Suspect) answer.Statement {
 		return answer.Statement{}
 	case s.Literals:
 		return words.FreedLiterals.Of()
+	case s.Kept.Says == words.KeptByTimer.Kind():
+		return words.FreedTimer.Of()
+	case s.Kept.Says == words.KeptByService.Kind():
+		return words.FreedService.Of()
+	case s.Kept.Says == words.KeptAndSlots.Kind():
+		return rootRemedy(&s.Path.Root)
 	case !s.Kept.IsZero():
 		return words.FreedWays.Of()
 	}
@@ -189,8 +196,81 @@ func InWays(names []string, ways int, more bool) answer.Statement {
 	return words.KeptInWays.Of(words.N(ways), list)
 }
 
-// AndWaits states that a root and operations that wait keep a suspect alive.
-func AndWaits(root string) answer.Statement { return words.KeptAndWaits.Of(words.Text(root)) }
+// Besides is what else refers to a suspect without being an owner that could release it.
+type Besides uint8
+
+// What else refers to a suspect.
+const (
+	BesidesNone  Besides = iota
+	BesidesSlots         // slots of ThreadLocals
+	BesidesWaits         // operations that wait
+)
+
+// And states that a root and something that names no owner keep a suspect alive.
+func And(root string, besides Besides) answer.Statement {
+	if besides == BesidesSlots {
+		return words.KeptAndSlots.Of(words.Text(root))
+	}
+	return words.KeptAndWaits.Of(words.Text(root))
+}
+
+// OneOf names one of several ways in which a suspect is kept alive.
+func OneOf(root string) answer.Statement { return words.KeptOneWay.Of(words.Text(root)) }
+
+// Attached states that a ConditionalWeakTable keeps a suspect alive as long as root keeps another object.
+func Attached(root string) answer.Statement { return words.KeptAttached.Of(words.Text(root)) }
+
+// Service names a service of a service provider by its type.
+func Service(typ string) string { return "service " + typ }
+
+// ByService states that a service of a service provider keeps a suspect alive.
+func ByService(typ string) answer.Statement { return words.KeptByService.Of(words.Type(typ)) }
+
+// ByTimer states that a timer keeps a suspect alive, by way of an AsyncLocal if local names one.
+func ByTimer(method, local string) answer.Statement {
+	through := answer.Statement{}
+	if local != "" {
+		through = words.ThroughLocal.Of(words.Field(local))
+	}
+	return words.KeptByTimer.Of(words.Method(method), through)
+}
+
+// Each states what keeps members of a group alive, given how many of those that were followed each root keeps.
+func Each(counts map[string]int, followed int) answer.Statement {
+	var all []string
+	most, times := "", 0
+	for _, name := range slices.Sorted(maps.Keys(counts)) {
+		if counts[name] == followed {
+			all = append(all, name)
+		}
+		if counts[name] > times {
+			most, times = name, counts[name]
+		}
+	}
+	switch {
+	case times == 0:
+		return answer.Statement{}
+	case len(all) == 1 && len(counts) == 1:
+		return words.KeptEach.Of(words.N(followed), words.Text(all[0]))
+	case len(all) > 0:
+		var roots []answer.Statement
+		for _, name := range all {
+			roots = append(roots, words.Text(name))
+		}
+		return words.KeptEachWays.Of(words.N(followed), words.Join(", ", roots...))
+	}
+	return words.KeptSome.Of(words.N(times), words.N(followed), words.Text(most))
+}
+
+// Changed states how often a collection with few elements was changed.
+func Changed(changes, elements uint64) answer.Statement {
+	return words.OftenChanged.Of(words.N(changes), words.N(elements))
+}
+
+// Younger states how many elements were put into nodes that are older.
+func Younger(younger, elements uint64) answer.Statement {
+	return words.YoungElements.Of(words.N(younger), words.N(elements))
+}
 
 // ByHolders states what keeps the members of a group alive. No member has a single owner, except for a handle.
 func ByHolders(holders []answer.GroupHolder) answer.Statement {

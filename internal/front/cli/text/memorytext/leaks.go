@@ -57,8 +57,11 @@ func suspect(p *report.Page, s *answer.Suspect) {
 	if s.Kind == answer.SuspectGroup {
 		groupHolders(p, s)
 	}
-	if s.Point != nil && !s.Kept.IsZero() {
+	if !s.Kept.IsZero() && (s.Point != nil || len(s.Holders) == 0) && s.Kind != answer.SuspectThreadStatic {
 		p.Printf("   %s\n", report.Escape(s.Kept.Text))
+	}
+	if !s.Turnover.IsZero() {
+		p.Printf("   %s\n", report.Escape(s.Turnover.Text))
 	}
 	if s.Path != nil {
 		what := "Held by"
