@@ -57,6 +57,7 @@ var (
 	RequestsWait       = say("requests wait for a connection", "{requests request waits|requests wait} for a connection to {server}, {used} of at most {max} are in use")
 	MadeAssemblies     = say("assemblies made at run time", "{assemblies} assemblies were made at run time (Reflection.Emit) and stay loaded until the process ends")
 	OfAssemblies       = say("assemblies of a context", "of {assemblies} assemblies of {context}")
+	NativeParts        = say("native parts of memory", "the runtime's heaps for types and code have {loader}, malloc {malloc}, and the GC heap {heap}")
 	TheDefaultContext  = say("default load context", "the default load context")
 	DatabaseSilent     = say("database silent", "{slow} of {busy} commands of the pool {pool} have waited for the server for half of their timeout and longer, the oldest for {time}")
 	DeadlinesOf        = say("deadlines of commands", "the deadlines of the commands that run on the connections of the pool {pool}, and the time of the dump")

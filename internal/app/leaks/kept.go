@@ -156,7 +156,7 @@ const maxRoots = 4
 type way struct {
 	nodes   []graph.Node
 	service graph.Node // of a service provider, or NoNode
-	source  graph.Node // what tells ways apart: the service, or the Source at its start. All frames of a thread are one.
+	source  graph.Node // identifies the way: the service, or the Source at its start. All frames of a thread are one.
 	rank    int
 }
 

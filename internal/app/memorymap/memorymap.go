@@ -27,6 +27,7 @@ type Map struct {
 	malloc   *malloc.Allocator // nil if it can't be read
 	mapped   []malloc.Chunk    // malloc blocks with their own mappings
 	heaps    []*gcheap.Heap
+	loader   uint64 // bytes of loader heaps that the dump has
 	stacks   uint64 // bytes of stacks in use
 	complete bool
 	gaps     answer.Gaps
@@ -157,6 +158,7 @@ func (b *builder) runtime(p *process.Process) {
 		}
 		for _, block := range h.Blocks {
 			b.claim(target.RangeAt(block.Address, block.Size), kind, h.Kind, rankRuntime)
+			b.loader += block.Stored
 		}
 	}
 }

@@ -32,6 +32,7 @@ type Native struct {
 	Arenas uint64 // bytes that malloc's arenas have from the system
 	Blocks uint64 // bytes of blocks with their own mappings
 	Heap   uint64 // committed bytes of the GC heap
+	Loader uint64 // bytes in use of the runtime's heaps for types and code, as far as the dump has them
 	// Counted reports whether Blocks is malloc's own count. Otherwise it is the sum of what look like such blocks.
 	Counted bool
 	Err     error // why memory of malloc may be missing
@@ -45,6 +46,6 @@ func NativeMemory(ctx context.Context, p *process.Process) (*Native, error) {
 			return nil, err
 		}
 		arenas, blocks, counted, err := m.Malloc()
-		return &Native{Arenas: arenas, Blocks: blocks, Counted: counted, Heap: m.Committed(), Err: err}, nil
+		return &Native{Arenas: arenas, Blocks: blocks, Counted: counted, Heap: m.Committed(), Loader: m.loader, Err: err}, nil
 	})
 }

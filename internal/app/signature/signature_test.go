@@ -173,3 +173,26 @@ func TestCrashParts(t *testing.T) {
 		}
 	}
 }
+
+// TestService checks that a service names the owner, whatever leads to its provider, and the last one on the path does.
+func TestService(t *testing.T) {
+	path := func(root answer.GCRoot, types ...string) *answer.RootPath {
+		p := &answer.RootPath{Root: root}
+		for _, name := range types {
+			p.Objects = append(p.Objects, answer.PathStep{PathObject: answer.PathObject{Type: answer.Text{S: name}}})
+		}
+		return p
+	}
+	const provider, di = "Microsoft.Extensions.DependencyInjection.ServiceProvider", "Microsoft.Extensions.DependencyInjection.ServiceLookup."
+	static, stack := answer.GCRoot{Kind: answer.RootStatic, Name: "static Shop.Accounts.A"}, answer.GCRoot{Kind: answer.RootStack}
+	for _, p := range []*answer.RootPath{
+		path(stack, provider, di+"CallSiteFactory", di+"ConstructorCallSite", "Shop.Prices", "Shop.Page[]"),
+		path(static, "Shop.Gate", di+"ServiceProviderEngineScope", "System.Collections.Generic.Dictionary<A, B>", "Shop.Prices", "Shop.Page[]"),
+		path(stack, provider, di+"ConstructorCallSite", "Shop.Orders", di+"ServiceProviderEngineScope", "Shop.Prices"),
+	} {
+		_, kept := Suspect(&answer.Suspect{Path: p})
+		assert.Equal(t, "service Shop.Prices", kept)
+	}
+	_, kept := Suspect(&answer.Suspect{Path: path(static, "Shop.Gate", "Shop.Page[]")})
+	assert.Equal(t, "static Shop.Accounts.A", kept)
+}

@@ -307,6 +307,9 @@ func holder(list []*answer.Suspect, l *answer.Leaks) answer.Finding {
 	if p := s.Point; p != nil {
 		f.Object = p.Address
 		f.Next = append(f.Next, fmt.Sprintf("gcroot %x", uint64(p.Address)))
+		if members(s) == nil {
+			f.Next = append(f.Next, fmt.Sprintf("dominators %x", uint64(p.Address))) // what it owns is of several types
+		}
 	}
 	if copied(list) {
 		f.Next = append(f.Next, "waste")
@@ -451,14 +454,19 @@ func members(s *answer.Suspect) *answer.TypeCount {
 // manyMade is how many assemblies that were made at run time are too many. Serializers and proxies make a few dozen.
 const manyMade = 300
 
-// madeAssemblies describes the assemblies of a context that were made at run time and can't be unloaded, or returns nil if they are few.
-func madeAssemblies(c *answer.AssemblyContext) *answer.Finding {
-	made := 0
+// made counts the assemblies of a context that were made at run time and can't be unloaded.
+func made(c *answer.AssemblyContext) (n int) {
 	for _, a := range c.Assemblies {
 		if a.Name.Err == nil && a.Name.S == "" && a.Collectible.Err == nil && !a.Collectible.Value {
-			made++
+			n++
 		}
 	}
+	return n
+}
+
+// madeAssemblies describes the assemblies of a context that were made at run time and can't be unloaded, or returns nil if they are few.
+func madeAssemblies(q *Answers, c *answer.AssemblyContext) *answer.Finding {
+	made := made(c)
 	if made < manyMade {
 		return nil
 	}
@@ -467,7 +475,10 @@ func madeAssemblies(c *answer.AssemblyContext) *answer.Finding {
 		name = words.TheDefaultContext.Of()
 	}
 	x := answer.Conclude(answer.FindingAssemblies, words.MadeAssemblies.Of(words.N(made)), answer.StrengthRecorded, words.OfAssemblies.Of(words.N(len(c.Assemblies)), name))
-	x.Count, x.Show = made, []string{"contexts"}
+	x.Count, x.Show = made, []string{"contexts", "eeheap -loader"}
+	if n, err := q.Native.get(); err == nil && n != nil && n.Loader > 0 {
+		x.Because(words.NativeParts.Of(words.Bytes(n.Loader), words.Bytes(n.Arenas+n.Blocks), words.Bytes(n.Heap)))
+	}
 	f := finding(answer.FindingAssemblies, x)
 	return &f
 }
@@ -481,7 +492,7 @@ func loadContexts(_ context.Context, q *Answers) (view, error) {
 	v := view{partly: firstOf(list.Noted(), nil)}
 	for i := range list.Contexts {
 		c := &list.Contexts[i]
-		if f := madeAssemblies(c); f != nil {
+		if f := madeAssemblies(q, c); f != nil {
 			v.found = append(v.found, *f)
 		}
 		if c.State.S != answer.ContextUnloading || c.Verdict != answer.Held {

@@ -289,6 +289,10 @@ func TestMadeAssemblies(t *testing.T) {
 	assert.Equal(t, "300 assemblies were made at run time (Reflection.Emit) and stay loaded until the process ends", out.Findings[0].Text)
 	assert.Equal(t, []string{"of 302 assemblies of the default load context"}, out.Findings[0].Clauses[0].Evidence)
 	assert.Equal(t, answer.SeverityWarning, out.Findings[0].Severity)
+	q.Native = Got(&memorymap.Native{Arenas: 5 << 20, Blocks: 1 << 20, Heap: 40 << 20, Loader: 30 << 20}, nil)
+	out, err = Judge(context.Background(), q, Options{})
+	require.NoError(t, err)
+	assert.Contains(t, out.Findings[0].Clauses[0].Evidence, "the runtime's heaps for types and code have 30.0 MB, malloc 6.0 MB, and the GC heap 40.0 MB")
 }
 
 // TestItemsThatSignal checks that a starved pool names the queued items that its workers wait for, and that a pool that keeps up does not.
@@ -503,16 +507,29 @@ func TestSmallHolders(t *testing.T) {
 		size     uint64
 		share    float64
 		ranOut   bool
+		turns    bool   // its elements come and go
+		limit    string // of the heap
 		findings int
 	}{
-		"a cache with a limit in a small process": {11 << 20, 58, false, 0},
-		"the same, and an allocation failed":      {11 << 20, 58, true, 2},
-		"large":                                   {16 << 20, 20, false, 1},
-		"large, of a larger heap":                 {64 << 20, 19, false, 0},
+		"a cache with a limit in a small process":     {size: 11 << 20, share: 58},
+		"the same, and an allocation failed":          {size: 11 << 20, share: 58, ranOut: true, findings: 2},
+		"large":                                       {size: 16 << 20, share: 20, findings: 1},
+		"large, of a larger heap":                     {size: 64 << 20, share: 19},
+		"elements come and go":                        {size: 63 << 20, share: 90, turns: true},
+		"elements come and go, much":                  {size: 64 << 20, share: 90, turns: true, findings: 1},
+		"elements come and go, and allocation failed": {size: 63 << 20, share: 90, turns: true, ranOut: true, findings: 2},
+		"elements come and go, much of the limit":     {size: 33 << 20, share: 90, turns: true, limit: "a000000", findings: 1},
+		"elements come and go, little of the limit":   {size: 33 << 20, share: 90, turns: true, limit: "20000000"},
 	} {
 		q := healthy()
-		q.Leaks = Got(&answer.Leaks{Suspects: []answer.Suspect{{Kind: answer.SuspectObject, Verdict: answer.VerdictSuspect, Retained: c.size, Share: c.share,
-			Point: &answer.PathObject{Address: 0x20}}}}, nil)
+		s := answer.Suspect{Kind: answer.SuspectObject, Verdict: answer.VerdictSuspect, Retained: c.size, Share: c.share, Point: &answer.PathObject{Address: 0x20}}
+		if c.turns {
+			s.Turnover = words.OftenChanged.Of(words.N(9000), words.N(400))
+		}
+		if c.limit != "" {
+			q.GCSettings = Got([]answer.GCSetting{{Name: "HeapHardLimit", Value: c.limit, Source: answer.GCSettingEnvironment}}, nil)
+		}
+		q.Leaks = Got(&answer.Leaks{Suspects: []answer.Suspect{s}}, nil)
 		if c.ranOut {
 			q.OutOfMemory = Got(&answer.OutOfMemory{Failures: []answer.FailedAllocation{{Reason: answer.OOMBudget, AllocationSize: 100}}}, nil)
 		}

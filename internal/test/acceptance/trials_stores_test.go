@@ -15,7 +15,7 @@ import (
 
 const inStock = ", most of it by 7500 Shed.Item, kept by static Shed.Stock.kept"
 
-// stores are the kinds of Stores.cs: parts of the finding. None of them names a part of a store.
+// stores are the kinds of Stores.cs: parts of the finding, which names no part of a store.
 var stores = []struct {
 	kind string
 	says []string

@@ -65,3 +65,31 @@ func TestTitle(t *testing.T) {
 	assert.Equal(t, "at least 12,345 callbacks registered with one Queue", says.Text)
 	assert.Equal(t, uint64(12345), *says.Args[1].Number)
 }
+
+// TestEach checks that roots of some members are not said to be those of all.
+func TestEach(t *testing.T) {
+	for want, counts := range map[string]map[string]int{
+		"": {},
+		"each of 8 that were followed kept by the stack of a thread":                       {"the stack of a thread": 8},
+		"each of 8 that were followed kept in several ways, among them static A, static B": {"static A": 8, "static B": 8},
+		"each of 8 that were followed kept in several ways, among them static A":           {"static A": 8, "static B": 3},
+		"5 of 8 that were followed kept by static A":                                       {"static A": 5, "static B": 3},
+	} {
+		assert.Equal(t, want, Each(counts, 8).Text)
+	}
+}
+
+// TestRemediesOfOwners checks that what frees an object fits what keeps it.
+func TestRemediesOfOwners(t *testing.T) {
+	s := &answer.Suspect{Kind: answer.SuspectObject, Path: &answer.RootPath{Root: answer.GCRoot{Kind: answer.RootStatic}}}
+	for want, kept := range map[string]answer.Statement{
+		"a static field keeps it alive":     And("static A", BesidesSlots),
+		"each of these must release it":     And("static A", BesidesWaits),
+		"until it is disposed":              ByTimer("Shop.Cart.Tick", "Shop.Cart.current"),
+		"lives until the provider is dispo": ByService("Shop.Cart"),
+	} {
+		s.Kept = kept
+		assert.Contains(t, Remedy(s).Text, want)
+	}
+	assert.Equal(t, "kept by a timer that calls Shop.Cart.Tick, as the value of AsyncLocal Shop.Cart.current when the timer was made", ByTimer("Shop.Cart.Tick", "Shop.Cart.current").Text)
+}
