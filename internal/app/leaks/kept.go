@@ -101,12 +101,15 @@ func (f *finder) keptByTimer(ctx context.Context, out *answer.Suspect, s *suspec
 	return ctx.Err()
 }
 
-// followed is how many members of a group are asked for what keeps them alive.
-const followed = 8
+// The members of a group that are asked for what keeps them alive. A search may visit all objects.
+const (
+	followed    = 8
+	maxFollowed = 1 << 24 // objects that all searches may visit
+)
 
 // keptEach states what keeps members of a group alive that have no common holder. Some of them stand for all.
 func (f *finder) keptEach(ctx context.Context, out *answer.Suspect, s *suspect) error {
-	counts, asked := map[string]int{}, min(len(s.sample), followed)
+	counts, asked := map[string]int{}, min(len(s.sample), followed, max(1, maxFollowed/max(1, f.g.Objects())))
 	for i := range asked {
 		n := s.sample[i*len(s.sample)/asked]
 		ways, err := f.ways(ctx, n, f.through)
