@@ -50,6 +50,7 @@ var (
 	OneHandlers     = say("handlers of one delegate", "{handlers} handlers of one {type}")
 	EventHandlers   = say("handlers of one event", "{handlers} handlers of the event {event} of a {type}")
 	StaticHandlers  = say("handlers of one static event", "{handlers} handlers of the static event {event}")
+	DelaysAwaited   = say("delays that a method awaits", "{delays} delays (Task.Delay) that {method} awaits")
 	TimersCall      = say("timers of one callback", "{timers} timers that call {method}")
 	RegisteredWith  = say("callbacks of one source", "{callbacks} callbacks registered with one {type}")
 	RootScopeKeeps  = say("disposables of the root scope", "{disposables} disposables kept by the root scope of a service provider until the program ends")
@@ -61,6 +62,7 @@ var (
 
 	FreedEvent      = say("what frees handlers", "an event keeps its handlers and their objects alive as long as its owner lives, unless they are removed (-=)")
 	FreedTimer      = say("what frees a timer", "an active timer and its state stay alive until it is disposed")
+	FreedDelay      = say("what frees a delay", "a delay and the code that awaits it stay alive until it ends or is canceled")
 	FreedCallback   = say("what frees a registration", "a registration and its state stay alive until it or its source is disposed: dispose what Register returns")
 	FreedScope      = say("what frees disposables of the root scope", "disposables resolved from the root provider live until it is disposed; a scope (CreateScope) disposes them earlier")
 	FreedWeak       = say("what frees weak references", "a weak reference outlives its object: each uses memory and a GC handle until it is removed")

@@ -21,6 +21,7 @@ var (
 	Holder          = say("holder", "{holder} holds {size}, {share} of what lives{most?}{local?}{keeper?}")
 	Holders         = say("holders", "{holder} hold {size}, {share} of what lives{most?}{local?}{keeper?}")
 	Timers          = say("timers that hold", "{timers} timers that call {method} hold {size}, {share} of what lives{local?}{keeper?}")
+	Delays          = say("delays that hold", "{timers} delays (Task.Delay) that {method} awaits hold {size}, {share} of what lives{local?}{keeper?}")
 	TimersAtLeast   = say("timers that hold, at least", "at least {timers} timers that call {method} hold {size}, {share} of what lives{local?}{keeper?}")
 	Handlers        = say("handlers that hold", "{handlers} handlers{event} hold {size}, {share} of what lives, with {objects} {type}{local?}{keeper?}")
 	HandlersOf      = say("handlers of an object", " of {owner}")

@@ -133,6 +133,7 @@ type suspect struct {
 	targets  *counts
 	dead     uint64 // dead weak references
 	name     answer.Text
+	awaits   answer.Text
 	locals   []answer.AsyncLocalValues
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/app/leaks/internal/together"
+	"github.com/sosgo/sosgo/internal/base/compilernames"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"
 )
@@ -145,7 +146,8 @@ func bundled[K comparable](m map[K]*bundle, order *[]K, key K, n graph.Node) *bu
 
 // timers finds many timers that call the same method.
 func (f *finder) timers(ctx context.Context) error {
-	byMethod, order, seen := map[string]*bundle{}, []string(nil), 0
+	type calls struct{ method, awaits string }
+	byMethod, order, seen := map[calls]*bundle{}, []calls(nil), 0
 	tops := map[graph.Node]graph.Node{}
 	err := f.living(ctx, patternTimer, func(n graph.Node) {
 		if seen++; seen > maxRead {
@@ -166,13 +168,13 @@ func (f *finder) timers(ctx context.Context) error {
 			f.missing(n, err)
 			return
 		}
-		b := bundled(byMethod, &order, method, n)
+		b := bundled(byMethod, &order, calls{method, f.awaits(state)}, n)
 		if state != graph.NoNode {
 			b.targets.add(f.g.Type(state).Addr, state)
 		}
 	})
-	for _, method := range order {
-		if b := byMethod[method]; len(b.nodes) >= f.o.Count {
+	for _, c := range order {
+		if b := byMethod[c]; len(b.nodes) >= f.o.Count {
 			first, count := b.nodes[0], uint64(len(b.nodes))
 			size, cerr := f.coverTimers(ctx, b.nodes, tops)
 			if cerr != nil {
@@ -184,10 +186,33 @@ func (f *finder) timers(ctx context.Context) error {
 				return lerr
 			}
 			f.found = append(f.found, suspect{kind: answer.SuspectTimers, locals: locals, point: graph.NoNode, owner: graph.NoNode, member: first, retained: size, typ: f.g.TypeIndex(first),
-				count: count, size: size, elements: answer.Known(count), atLeast: seen > maxRead, targets: b.targets, name: answer.Text{S: method}})
+				count: count, size: size, elements: answer.Known(count), atLeast: seen > maxRead, targets: b.targets, name: answer.Text{S: c.method}, awaits: answer.Text{S: c.awaits}})
 		}
 	}
 	return err
+}
+
+// The type of the promise of Task.Delay, and what is before and behind the state machine in the name of a box's type.
+const (
+	delayPromise = "System.Threading.Tasks.Task+DelayPromise"
+	beforeState  = "+AsyncStateMachineBox<"
+	behindState  = ">"
+)
+
+// awaits returns the async method that awaits a promise of Task.Delay, or "".
+func (f *finder) awaits(promise graph.Node) string {
+	if promise == graph.NoNode || !strings.HasPrefix(f.typeName(promise), delayPromise) {
+		return ""
+	}
+	for _, r := range f.g.Referents(promise) {
+		if !f.g.IsObject(r) {
+			continue
+		}
+		if _, state, found := strings.Cut(f.typeName(r), beforeState); found {
+			return compilernames.Method(strings.TrimSuffix(state, behindState))
+		}
+	}
+	return ""
 }
 
 // coverTimers returns what timers retain without the timers behind them in the lists of their queue. tops keeps the

@@ -358,6 +358,8 @@ func holderSays(list []*answer.Suspect, h held) answer.Statement {
 	switch m := members(s); {
 	case s.Kind == answer.SuspectGroup || s.Kind == answer.SuspectThreadStatic:
 		return words.Holders.Of(name, h.size, h.share, answer.Statement{}, h.local, h.keeper)
+	case s.Kind == answer.SuspectTimers && s.Elements.Err == nil && !s.Awaits.IsZero():
+		return words.Delays.Of(words.N(s.Elements.Value), words.Method(s.Awaits.String()), h.size, h.share, h.local, h.keeper)
 	case s.Kind == answer.SuspectTimers && s.Elements.Err == nil:
 		says := words.Timers
 		if s.AtLeast {

@@ -55,7 +55,7 @@ var stores = []struct {
 	{"threads", []string{"20 System.Collections.Generic.Dictionary<System.Int32, Shed.Item> hold", "each of 8 that were followed kept in several ways", "thread static Shed.Stock.mine of a thread"}},
 	{"locals", []string{"20 System.Collections.Generic.List<Shed.Item> hold", "each of 8 that were followed kept in several ways", "static Shed.Stock.each"}},
 	{"sessions", []string{"187 System.Collections.Generic.Dictionary<System.Int32, Shed.Item> hold", "each of 8 that were followed kept by the stack of a thread, in Shed.Session.Lives()"}},
-	{"served", []string{"187 timers that call ", "kept by the timer queue"}},
+	{"served", []string{"187 delays (Task.Delay) that Shed.M.Serves awaits hold ", "kept by the timer queue"}},
 }
 
 // TestStores checks that a triage names the store that keeps memory and all that keeps the store, once, and that leaks agrees. Two twins of

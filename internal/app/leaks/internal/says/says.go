@@ -67,6 +67,9 @@ func Title(s *answer.Suspect) answer.Statement {
 		}
 		return words.StaticHandlers.Of(n, words.Field(s.Name.String()))
 	case answer.SuspectTimers:
+		if !s.Awaits.IsZero() {
+			return words.DelaysAwaited.Of(n, words.Method(s.Awaits.String()))
+		}
 		return words.TimersCall.Of(n, words.Method(s.Name.String()))
 	case answer.SuspectCancellation:
 		return words.RegisteredWith.Of(n, typeOf(s.Point))
@@ -121,6 +124,8 @@ var remedies = map[answer.SuspectKind]*words.Sentence{
 // unknown.
 func Remedy(s *answer.Suspect) answer.Statement {
 	switch says := remedies[s.Kind]; {
+	case !s.Awaits.IsZero():
+		return words.FreedDelay.Of()
 	case says != nil:
 		return says.Of()
 	case s.Weak == answer.LinkCached:
@@ -196,7 +201,7 @@ func InWays(names []string, ways int, more bool) answer.Statement {
 	return words.KeptInWays.Of(words.N(ways), list)
 }
 
-// Besides is what else refers to a suspect without being an owner that could release it.
+// Besides describes what else refers to a suspect and is no owner that could release it.
 type Besides uint8
 
 // What else refers to a suspect.

@@ -66,7 +66,7 @@ func TestTitle(t *testing.T) {
 	assert.Equal(t, uint64(12345), *says.Args[1].Number)
 }
 
-// TestEach checks that roots of some members are not said to be those of all.
+// TestEach checks that the roots of some members are not given to all.
 func TestEach(t *testing.T) {
 	for want, counts := range map[string]map[string]int{
 		"": {},
@@ -91,5 +91,8 @@ func TestRemediesOfOwners(t *testing.T) {
 		s.Kept = kept
 		assert.Contains(t, Remedy(s).Text, want)
 	}
+	delays := &answer.Suspect{Kind: answer.SuspectTimers, Awaits: answer.Text{S: "Shop.Cart.Serves"}, Elements: answer.Known[uint64](200)}
+	assert.Equal(t, "200 delays (Task.Delay) that Shop.Cart.Serves awaits", Title(delays).Text)
+	assert.Contains(t, Remedy(delays).Text, "until it ends or is canceled")
 	assert.Equal(t, "kept by a timer that calls Shop.Cart.Tick, as the value of AsyncLocal Shop.Cart.current when the timer was made", ByTimer("Shop.Cart.Tick", "Shop.Cart.current").Text)
 }
