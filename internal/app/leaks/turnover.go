@@ -11,11 +11,17 @@ import (
 	"github.com/sosgo/sosgo/objects"
 )
 
-// changing is a collection that counts its changes: additions, and in some versions removals.
-type changing struct {
-	_       objects.Shape    `of:"System.Collections.Generic.Dictionary<,>|System.Collections.Generic.HashSet<>|System.Collections.Generic.List<>|System.Collections.Generic.Queue<>|System.Collections.Generic.LinkedList<>"`
-	Changes objects.IntField `field:"_version|version"`
-}
+// The collections that count their changes: additions, and in some versions removals.
+type (
+	changingSet struct {
+		_       objects.Shape    `of:"System.Collections.Generic.Dictionary<,>|System.Collections.Generic.HashSet<>"`
+		Changes objects.IntField `field:"_version"`
+	}
+	changingList struct {
+		_       objects.Shape    `of:"System.Collections.Generic.List<>|System.Collections.Generic.Queue<>|System.Collections.Generic.LinkedList<>"`
+		Changes objects.IntField `field:"_version|version"`
+	}
+)
 
 // The evidence that elements are replaced: a collection that only grows has one change for each element, and no element
 // younger than the node that was made for it, or than an element behind it.
@@ -47,11 +53,13 @@ func (f *finder) turnover(s *suspect) answer.Statement {
 
 // changes returns how often a collection was changed, or 0 if it does not count that.
 func (f *finder) changes(n graph.Node) uint64 {
-	c, x, err := bind[*changing](f, n)
-	if err != nil {
-		return 0
+	changes := int64(0)
+	set, x, err := bind[*changingSet](f, n)
+	if err == nil {
+		changes, err = set.Changes.Int(x)
+	} else if list, x, other := bind[*changingList](f, n); other == nil {
+		changes, err = list.Changes.Int(x)
 	}
-	changes, err := c.Changes.Int(x)
 	if err != nil || changes < 0 {
 		return 0
 	}

@@ -37,7 +37,7 @@ type trial struct {
 func newTrial(t *testing.T, source string) trial {
 	t.Helper()
 	if os.Getenv("SOSGO_TRIALS") == "" {
-		t.Skip("SOSGO_TRIALS is not set: it runs some hundred and eighty programs and dumps them, in some twelve minutes")
+		t.Skip("SOSGO_TRIALS is not set: it runs some two hundred and thirty programs and dumps them, in some fifteen minutes")
 	}
 	shared := testcase.Shared(t)
 	tools := filepath.Join(shared, "tools")
