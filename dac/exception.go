@@ -42,7 +42,7 @@ func (r *Runtime) IsException(mt *MethodTable) (bool, error) {
 			return false, err
 		}
 	}
-	return false, target.Corruptf("a chain of more than %d base classes", limits.ParentChain)
+	return false, target.CorruptHeapf("a chain of more than %d base classes", limits.ParentChain)
 }
 
 // isSystemException reports whether the type is System.Exception itself, by a global of the runtime and without
@@ -51,7 +51,7 @@ func (r *Runtime) isSystemException(mt target.Addr) bool { return mt == r.known.
 
 // ErrNotException is the error for an object that is not an exception. It wraps target.ErrCorrupt: the runtime
 // refers to the object as an exception.
-var ErrNotException = target.Corruptf("an object of another type")
+var ErrNotException = target.CorruptHeapf("an object of another type")
 
 // Exception reads the exception object at a. It returns ErrNotException for an object of another type.
 func (r *Runtime) Exception(a target.Addr) (Exception, error) {
@@ -69,7 +69,7 @@ func (r *Runtime) readException(a target.Addr) (Exception, error) {
 	}
 	mt, err := r.TrustedMethodTable(target.Addr(word &^ r.consts.objectMask))
 	if err != nil {
-		return Exception{}, err
+		return Exception{}, target.InHeap(err)
 	}
 	ok, err := r.IsException(mt)
 	if err == nil && !ok {
@@ -151,7 +151,7 @@ func (r clr) readTrace(e *Exception) ([]TraceFrame, error) {
 		}
 	}
 	if size != 1 {
-		return nil, target.Corruptf("an array of elements of %d bytes", size)
+		return nil, target.CorruptHeapf("an array of elements of %d bytes", size)
 	}
 	h, o := &r.off.TraceArray, &r.off.TraceElement
 	if uint64(length) < uint64(h.Elements) {
@@ -162,7 +162,7 @@ func (r clr) readTrace(e *Exception) ([]TraceFrame, error) {
 		return nil, err
 	}
 	if room := (uint64(length) - uint64(h.Elements)) / uint64(o.Size); uint64(count) > room {
-		return nil, target.Corruptf("%d frames in an array with room for %d", count, room)
+		return nil, target.CorruptHeapf("%d frames in an array with room for %d", count, room)
 	}
 	frames := make([]TraceFrame, 0, min(count, traceAtOnce))
 	for i := range count {
@@ -174,7 +174,7 @@ func (r clr) readTrace(e *Exception) ([]TraceFrame, error) {
 			Foreign: rd.U32(o.Flags)&traceForeign != 0,
 		}
 		if rd.Err == nil && f.Method != 0 && !canonical(f.Method) {
-			rd.Err = target.Corruptf("frame %d is of the method %016x, where none can be", i, uint64(f.Method))
+			rd.Err = target.CorruptHeapf("frame %d is of the method %016x, where none can be", i, uint64(f.Method))
 		}
 		if rd.Err != nil {
 			return frames, rd.Err
@@ -196,10 +196,10 @@ func (r *Runtime) arrayData(a target.Addr) (data target.Addr, length uint32, siz
 	}
 	mt, err := r.TrustedMethodTable(target.Addr(word &^ r.consts.objectMask))
 	if err != nil {
-		return 0, 0, 0, err
+		return 0, 0, 0, target.InHeap(err)
 	}
 	if !mt.IsArray() {
-		return 0, 0, 0, target.Corruptf("%016x is not an array", uint64(a))
+		return 0, 0, 0, target.CorruptHeapf("%016x is not an array", uint64(a))
 	}
 	length, err = target.Uint32(r.mem, a+target.Addr(r.off.Array.NumComponents))
 	return a + target.Addr(r.off.Array.Size), length, mt.ComponentSize, err

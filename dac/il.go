@@ -201,7 +201,7 @@ func (r *CodeReader) DynamicResolver(m *MethodDesc) (target.Addr, error) {
 		return 0, err
 	}
 	if back != m.Addr {
-		return 0, target.Corruptf("resolver %016x of method %016x names method %016x", uint64(resolver), uint64(m.Addr), uint64(back))
+		return 0, target.CorruptHeapf("resolver %016x of method %016x names method %016x", uint64(resolver), uint64(m.Addr), uint64(back))
 	}
 	handle, err := r.ptr(resolver, c.LCGResolver.Managed, "LCGMethodResolver.ManagedResolver")
 	if err != nil || handle == 0 {

@@ -65,13 +65,13 @@ func (r *Runtime) bindManaged(a target.Addr, dst any) error {
 	}
 	mt, _, err := r.impl.methodTableAt(word)
 	if err != nil {
-		return fmt.Errorf("%s %016x: %w", of, uint64(a), err)
+		return fmt.Errorf("%s %016x: %w", of, uint64(a), target.InHeap(err))
 	}
 	switch name, err := r.TypeName(mt.Addr, NameNative); {
 	case err != nil:
 		return fmt.Errorf("%s %016x: %w", of, uint64(a), err)
 	case name != of:
-		return target.Corruptf("object %016x is a %s and no %s", uint64(a), name, of)
+		return target.CorruptHeapf("object %016x is a %s and no %s", uint64(a), name, of)
 	}
 	for i := 1; i < v.NumField(); i++ {
 		name, optional := strings.CutSuffix(v.Type().Field(i).Tag.Get("field"), ",optional")
@@ -114,7 +114,7 @@ func (r *Runtime) ManagedLock(a target.Addr) (ManagedLock, error) {
 	case rd.Err != nil:
 		return ManagedLock{}, fmt.Errorf("lock %016x: %w", uint64(a), rd.Err)
 	case !l.Held && l.OwnerID != 0: // the lock records its owner only while held
-		return ManagedLock{}, target.Corruptf("lock %016x is free, and thread %d owns it", uint64(a), l.OwnerID)
+		return ManagedLock{}, target.CorruptHeapf("lock %016x is free, and thread %d owns it", uint64(a), l.OwnerID)
 	}
 	l.Pulse, l.PulseErr = r.pulseWaiters(a, &f)
 	return l, nil
@@ -140,12 +140,12 @@ func (r *Runtime) pulseWaiters(a target.Addr, f *lockFields) (uint32, error) {
 	case err != nil:
 		return 0, err
 	case c.lock != a:
-		return 0, target.Corruptf("condition %016x of lock %016x names lock %016x", uint64(at), uint64(a), uint64(c.lock))
+		return 0, target.CorruptHeapf("condition %016x of lock %016x names lock %016x", uint64(at), uint64(a), uint64(c.lock))
 	}
 	n := uint32(0)
 	for w := c.first; w != 0; n++ {
 		if n == limits.ManagedThreads {
-			return n, target.Corruptf("the waiters of condition %016x do not end", uint64(at))
+			return n, target.CorruptHeapf("the waiters of condition %016x do not end", uint64(at))
 		}
 		var f waiterFields
 		if err := r.bindManaged(w, &f); err != nil {

@@ -93,7 +93,7 @@ func (r *nativeAOT) readTrace(e *Exception) ([]TraceFrame, error) {
 	}
 	n := e.traceFrames
 	if size != 8 || n > length {
-		return nil, target.Corruptf("%d frames in an array of %d elements of %d bytes", n, length, size)
+		return nil, target.CorruptHeapf("%d frames in an array of %d elements of %d bytes", n, length, size)
 	}
 	out := make([]TraceFrame, 0, min(n, traceAtOnce))
 	for i := range n {
@@ -104,7 +104,7 @@ func (r *nativeAOT) readTrace(e *Exception) ([]TraceFrame, error) {
 		case ip == nativeThrowsAgain && len(out) > 0:
 			out[len(out)-1].Foreign = true
 		case !r.inst.Module.Contains(target.Addr(ip)):
-			return out, target.Corruptf("frame %d is at %016x, outside of the program", i, ip)
+			return out, target.CorruptHeapf("frame %d is at %016x, outside of the program", i, ip)
 		default:
 			out = append(out, TraceFrame{IP: target.Addr(ip)})
 		}

@@ -51,7 +51,7 @@ func (r *Runtime) ObjectTypeName(a target.Addr) (string, error) {
 		return "", err
 	}
 	if _, err := r.TrustedMethodTable(mt); err != nil {
-		return "", err
+		return "", target.InHeap(err)
 	}
 	name, err := r.TypeName(mt, NameNative)
 	if err != nil {

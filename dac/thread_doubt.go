@@ -2,7 +2,9 @@ package dac
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"iter"
 	"slices"
 
 	"github.com/sosgo/sosgo/internal/base/limits"
@@ -10,31 +12,42 @@ import (
 )
 
 // doubt returns an error if the list contradicts the counts of the thread store, the threads of the dump or itself. The
-// runtime changes a thread and its counters one after the other, so a dump of a running process can be in between.
+// runtime changes a thread and its counters one after the other, so a dump of a running process can be in between: what can be that is
+// target.ErrNotInDump.
 func (r *Runtime) doubt(l *threadList) error {
-	if r.Check(FeatureThreadCounters) == nil {
-		if err := l.short(); err != nil {
+	var first error
+	for err := range r.doubts(l) {
+		if errors.Is(err, target.ErrCorrupt) {
 			return err
 		}
-		if err := l.miscounted(); err != nil {
-			return err
+		first = cmp.Or(first, err)
+	}
+	return first
+}
+
+// doubts iterates over what contradicts the list.
+func (r *Runtime) doubts(l *threadList) iter.Seq[error] {
+	return func(yield func(error) bool) {
+		stop := func(err error) bool { return err != nil && !yield(err) }
+		if r.Check(FeatureThreadCounters) == nil && (stop(l.short()) || stop(l.miscounted())) {
+			return
+		}
+		ids, pointers := map[uint32]target.Addr{}, stackPointersOf(r.Target())
+		for i := range l.threads {
+			t := &l.threads[i]
+			var twice, stranger error
+			if other, ok := ids[t.ManagedID]; ok && t.ManagedID != 0 {
+				twice = target.Corruptf("the Threads %016x and %016x have the same managed id %d", uint64(other), uint64(t.Addr), t.ManagedID)
+			}
+			ids[t.ManagedID] = t.Addr
+			if id := t.strangerOn(pointers); id != 0 {
+				stranger = target.Corruptf("Thread %016x has the OS id %#x, but thread %#x of the dump is on its stack", uint64(t.Addr), t.OSID, id)
+			}
+			if stop(t.implausible()) || stop(twice) || stop(stranger) {
+				return
+			}
 		}
 	}
-	ids, pointers := map[uint32]target.Addr{}, stackPointersOf(r.Target())
-	for i := range l.threads {
-		t := &l.threads[i]
-		if err := t.implausible(); err != nil {
-			return err
-		}
-		if other, ok := ids[t.ManagedID]; ok && t.ManagedID != 0 {
-			return target.Corruptf("the Threads %016x and %016x have the same managed id %d", uint64(other), uint64(t.Addr), t.ManagedID)
-		}
-		ids[t.ManagedID] = t.Addr
-		if id := t.strangerOn(pointers); id != 0 {
-			return target.Corruptf("Thread %016x has the OS id %#x, but thread %#x of the dump is on its stack", uint64(t.Addr), t.OSID, id)
-		}
-	}
-	return nil
 }
 
 // short returns an error if the list has fewer threads than the store counts. The runtime changes both under a lock, so the list can
@@ -53,11 +66,13 @@ func (l *threadList) short() error {
 }
 
 // miscounted returns an error if the states of a whole list contradict the counters of the store. The runtime does not count
-// threads as background threads before they start; whether it does after they end depends on its version.
+// threads as background threads before they start; whether it does after they end depends on its version. It changes the state of a thread and
+// its counters one after the other, so that each can be one off.
 func (l *threadList) miscounted() error {
 	if len(l.threads) != int(l.counts.Threads) {
 		return nil
 	}
+	var changing error
 	for _, c := range []struct {
 		state        string
 		counted      uint32
@@ -67,12 +82,16 @@ func (l *threadList) miscounted() error {
 		{"unstarted", l.counts.Unstarted, l.in(ThreadUnstarted, ThreadDead), l.in(ThreadUnstarted, 0)},
 		{"background", l.counts.Background, l.in(ThreadBackground, ThreadDead|ThreadUnstarted), l.in(ThreadBackground, 0)},
 	} {
-		if c.counted < c.fewest || c.counted > c.most {
-			return target.Corruptf("the thread store counts %d %s threads, and its list has %d: one was changing, or a state or a counter is damaged",
-				c.counted, c.state, c.fewest)
+		switch {
+		case c.fewest <= c.counted && c.counted <= c.most:
+		case c.counted+1 < c.fewest || c.counted > c.most+1:
+			return target.Corruptf("the thread store counts %d %s threads, and its list has %d", c.counted, c.state, c.fewest)
+		case changing == nil:
+			changing = fmt.Errorf("the thread store counts %d %s threads, and its list has %d; one of them is damaged, or a thread was changing and its state is %w",
+				c.counted, c.state, c.fewest, target.ErrNotInDump)
 		}
 	}
-	return nil
+	return changing
 }
 
 // in returns the number of threads with the state s and none of the states without.
@@ -88,8 +107,14 @@ func (l *threadList) in(s, without ThreadState) (n uint32) {
 // implausible returns an error if members of the thread contradict each other.
 func (t *Thread) implausible() error {
 	switch c := &t.AllocContext; {
-	case c.Limit < c.Pointer, c.Pointer == 0 && c.Limit != 0:
+	case c.Limit >= c.Pointer && (c.Pointer != 0 || c.Limit == 0):
+	case c.between():
+		return fmt.Errorf("Thread %016x allocates from %016x to %016x; one of them is damaged, or was changing and is %w", uint64(t.Addr), uint64(c.Pointer),
+			uint64(c.Limit), target.ErrNotInDump)
+	default:
 		return target.Corruptf("Thread %016x allocates from %016x to %016x", uint64(t.Addr), uint64(c.Pointer), uint64(c.Limit))
+	}
+	switch {
 	case t.Unknown != nil:
 	case t.State&(ThreadDead|ThreadUnstarted) != 0:
 	case t.allocAt == 0 && t.OSID != 0:
@@ -98,6 +123,12 @@ func (t *Thread) implausible() error {
 		return target.Corruptf("Thread %016x has no handle of its managed object", uint64(t.Addr))
 	}
 	return nil
+}
+
+// between reports whether the collector may have been changing c. It stores Pointer and then Limit (gc.cpp, adjust_limit_clr and
+// fix_allocation_context): one is of the new context, or 0, and the other of the old one.
+func (c *AllocContext) between() bool {
+	return (c.Pointer == 0 || canonical(c.Pointer)) && canonical(c.Limit)
 }
 
 // strangerOn returns the id of the first of the dump's threads, given by their stack pointers, that is on the stack of t and is another

@@ -32,33 +32,36 @@ func TestShortThreadList(t *testing.T) {
 // TestMiscountedThreads compares states with the counters of the store.
 func TestMiscountedThreads(t *testing.T) {
 	list := []Thread{{State: ThreadBackground}, {State: ThreadBackground | ThreadDead}, {State: ThreadUnstarted}, {}}
-	for counts, sound := range map[ThreadCounts]bool{
-		{Threads: 4, Dead: 1, Unstarted: 1, Background: 1}: true,
-		{Threads: 4, Dead: 1, Unstarted: 1, Background: 2}: true,
-		{Threads: 4, Dead: 0, Unstarted: 1, Background: 1}: false,
-		{Threads: 4, Dead: 1, Unstarted: 2, Background: 1}: false,
-		{Threads: 4, Dead: 1, Unstarted: 1, Background: 0}: false,
-		{Threads: 4, Dead: 1, Unstarted: 1, Background: 3}: false,
-		{Threads: 5, Dead: 2, Unstarted: 1, Background: 1}: true, // a thread is being removed
+	for counts, want := range map[ThreadCounts]error{
+		{Threads: 4, Dead: 1, Unstarted: 1, Background: 1}: nil,
+		{Threads: 4, Dead: 1, Unstarted: 1, Background: 2}: nil,
+		{Threads: 4, Dead: 0, Unstarted: 1, Background: 1}: target.ErrNotInDump, // the runtime changes a state and a counter one after the other
+		{Threads: 4, Dead: 1, Unstarted: 2, Background: 1}: target.ErrNotInDump,
+		{Threads: 4, Dead: 1, Unstarted: 0, Background: 3}: target.ErrNotInDump, // a background thread starts
+		{Threads: 4, Dead: 3, Unstarted: 1, Background: 1}: target.ErrCorrupt,
+		{Threads: 4, Dead: 0, Unstarted: 3, Background: 1}: target.ErrCorrupt,
+		{Threads: 4, Dead: 1, Unstarted: 1, Background: 4}: target.ErrCorrupt,
+		{Threads: 5, Dead: 2, Unstarted: 1, Background: 1}: nil, // a thread is being removed
 	} {
 		l := threadList{threads: list, counts: counts}
-		if sound {
-			require.NoError(t, l.miscounted(), counts)
-		} else {
-			require.ErrorIs(t, l.miscounted(), target.ErrCorrupt, counts)
-		}
+		require.Equal(t, want, target.Kind(l.miscounted()), counts)
 	}
 }
 
 // TestImplausibleThread has threads with members that contradict each other.
 func TestImplausibleThread(t *testing.T) {
-	sound := Thread{OSID: 7, allocAt: 0x4000, ExposedHandle: 0x2000, AllocContext: AllocContext{Pointer: 0x3000, Limit: 0x3100}}
+	sound := Thread{OSID: 7, allocAt: 0x4000, ExposedHandle: 0x2000, AllocContext: AllocContext{Pointer: 0x73000, Limit: 0x73100}}
 	require.NoError(t, sound.implausible())
+	for _, c := range []AllocContext{{Limit: 0x73100}, {Pointer: 0x93000, Limit: 0x73100}} { // between two stores of the collector
+		changing := sound
+		changing.AllocContext = c
+		require.Equal(t, target.ErrNotInDump, target.Kind(changing.implausible()), c)
+	}
 	for name, change := range map[string]func(*Thread){
-		"no limit":   func(t *Thread) { t.AllocContext.Limit = 0 },
-		"no pointer": func(t *Thread) { t.AllocContext.Pointer = 0 },
-		"no locals":  func(t *Thread) { t.allocAt = 0 },
-		"no handle":  func(t *Thread) { t.ExposedHandle = 0 },
+		"no limit":    func(t *Thread) { t.AllocContext.Limit = 0 },
+		"odd pointer": func(t *Thread) { t.AllocContext.Pointer = 0x93001 },
+		"no locals":   func(t *Thread) { t.allocAt = 0 },
+		"no handle":   func(t *Thread) { t.ExposedHandle = 0 },
 	} {
 		damaged := sound
 		change(&damaged)

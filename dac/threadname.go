@@ -38,7 +38,7 @@ func (r *Runtime) threadName(t *Thread) (string, error) {
 	}
 	mt, err := r.TrustedMethodTable(target.Addr(word &^ r.consts.objectMask))
 	if err != nil {
-		return "", err
+		return "", target.InHeap(err)
 	}
 	// The field of System.Threading.Thread is _name, or m_Name in old runtimes.
 	fd, err := r.instanceField(mt, "_name", "m_Name")
@@ -92,11 +92,11 @@ func (r *Runtime) StringAt(a target.Addr, limit int) (string, error) {
 		return "", fmt.Errorf("string %016x: %w", uint64(a), err)
 	}
 	if n > limits.StringChars {
-		return "", target.Corruptf("string %016x has %d characters", uint64(a), n)
+		return "", target.CorruptHeapf("string %016x has %d characters", uint64(a), n)
 	}
 	chars := a + target.Addr(r.off.String.FirstChar)
 	if end, err := target.Uint16(r.mem, chars+2*target.Addr(n)); err == nil && end != 0 { // every string ends with a zero
-		return "", target.Corruptf("string %016x goes on after its %d characters", uint64(a), n)
+		return "", target.CorruptHeapf("string %016x goes on after its %d characters", uint64(a), n)
 	}
 	b, err := target.Bytes(r.mem, chars, 2*min(int(n), limit))
 	if err != nil {

@@ -351,7 +351,7 @@ func (b *builder) rareTypes(base int, numbers []uint32) error {
 		return nil
 	}
 	if len(b.types) > limits.HeapTypes {
-		return target.Corruptf("the heap has objects of more than %d types", limits.HeapTypes)
+		return target.CorruptHeapf("the heap has objects of more than %d types", limits.HeapTypes)
 	}
 	if err := b.arrays.rare.Grow(base + len(numbers)); err != nil {
 		return err

@@ -43,7 +43,7 @@ func (x *Holders) Object(a target.Addr) (Node, error) {
 	case err == nil && o.Free && x.g.h.Segment(a) != nil:
 		return NoNode, target.Argumentf("%016x is a free block, not an object", uint64(a))
 	}
-	return NoNode, target.Corruptf("%016x is not an object", uint64(a))
+	return NoNode, target.CorruptHeapf("%016x is not an object", uint64(a))
 }
 
 // HoldOptions selects paths from roots to an object.

@@ -189,7 +189,7 @@ func (r *RootReader) check(root *Root) error {
 	if root.Object%8 == 0 && (len(r.h.Warnings()) > 0 || r.h.Segment(root.Object) != nil) {
 		return nil
 	}
-	return target.Corruptf("%s at %#x: %#x is not an object of the heap", root.Kind, uint64(root.Address), uint64(root.Object))
+	return target.CorruptHeapf("%s at %#x: %#x is not an object of the heap", root.Kind, uint64(root.Address), uint64(root.Object))
 }
 
 // object returns the object that a reference of a stack leads to, or into if it is interior. It reports false for other

@@ -94,15 +94,18 @@ func (s *Stats) absent() error {
 		slices.ContainsFunc(s.Lost, func(l heap.LostSegment) bool { return notInDump(l.Err) }) {
 		return target.ErrNotInDump
 	}
-	return target.ErrCorrupt
+	return errDamaged
 }
+
+// errDamaged is the ErrCorrupt of references that lead nowhere.
+var errDamaged = target.InHeap(target.ErrCorrupt)
 
 func faultWarnings(what string, counts *[faults]uint64, absent error) (list []error) {
 	for f, n := range counts {
 		if n == 0 {
 			continue
 		}
-		kind := target.ErrCorrupt
+		kind := errDamaged
 		if Fault(f) == FaultAbsent {
 			kind = absent
 		}

@@ -67,11 +67,11 @@ func (q *FinalizerQueue) read(mem target.Memory, first, generations int) error {
 	bounds := append([]target.Addr{array.Start}, words[:parts]...)
 	for i, a := range bounds {
 		if a%8 != 0 || a > array.End || i > 0 && a < bounds[i-1] {
-			return target.Corruptf("part %d ends at %#x, the array is %#x-%#x", i-1, uint64(a), uint64(array.Start), uint64(array.End))
+			return target.CorruptHeapf("part %d ends at %#x, the array is %#x-%#x", i-1, uint64(a), uint64(array.Start), uint64(array.End))
 		}
 	}
 	if array.End-array.Start > limits.FinalizerQueueBytes {
-		return target.Corruptf("an array of %#x bytes", uint64(array.End-array.Start))
+		return target.CorruptHeapf("an array of %#x bytes", uint64(array.End-array.Start))
 	}
 	q.Bounds = bounds
 	for g := range generations {

@@ -72,15 +72,9 @@ func (v *vars) describeMode(h *Heap, out *answer.GC) {
 	if h.datas != nil && v.server {
 		out.DATAS = answer.Known(*h.datas)
 	}
-	changing, err := v.addr("StructuresInvalidCount")
-	if err == nil && changing == 0 {
-		err = target.Unsupportedf("the collector does not publish it")
-	}
-	var n uint32
-	if err == nil {
-		n, err = target.Uint32(v.r, changing)
-	}
-	out.State.InCollection = answer.Of(n != 0, err)
+	changing, _ := v.addr("StructuresInvalidCount") // collecting has the error
+	inCollection, err := h.collecting(v)
+	out.State.InCollection = answer.Of(inCollection, err)
 	out.Lacks("whether a collection was changing the heap", err)
 	background, err := v.background()
 	out.State.Background = answer.Text{S: background, Err: err}

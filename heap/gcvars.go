@@ -1,6 +1,7 @@
 package heap
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -193,20 +194,44 @@ func (v *vars) check() error {
 // mostInvalidations is far above what GCScan::m_GcStructuresInvalidCnt counts: a collection adds 1 to it.
 const mostInvalidations = limits.GCHeaps
 
-// readMode reads whether the GC is a server GC and whether it was running. A collection excuses what looks like damage, so that an
-// impossible count does not show one.
+// readMode reads whether the GC is a server GC and whether it was running.
 func (h *Heap) readMode(v *vars) {
 	h.server = v.server
-	if at, err := v.addr("StructuresInvalidCount"); err == nil && at != 0 {
-		switch n, err := target.Uint32(h.mem, at); {
-		case err != nil:
-		case n > mostInvalidations:
-			h.warnings = append(h.warnings, target.Corruptf("the GC counts %d collections in progress", n))
-		default:
-			h.inGC = n != 0
-		}
+	var err error
+	if h.inGC, err = h.collecting(v); errors.Is(err, target.ErrCorrupt) {
+		h.warnings = append(h.warnings, err)
 	}
 	h.datas = v.adaptationMode()
+}
+
+// collecting reports whether a collection was changing the heap. A collection excuses what looks like damage, so that an impossible count does
+// not show one.
+func (h *Heap) collecting(v *vars) (bool, error) {
+	at, err := v.addr("StructuresInvalidCount")
+	if err == nil && at == 0 {
+		err = target.Unsupportedf("the collector does not publish it")
+	}
+	var n uint32
+	if err == nil {
+		n, err = target.Uint32(v.r, at)
+	}
+	switch {
+	case err != nil:
+	case n > mostInvalidations:
+		err = target.Corruptf("the GC counts %d collections in progress", n)
+	case n != 0 && !h.suspended():
+		err = target.Corruptf("the GC counts %d collections in progress, and no thread has suspended the others", n)
+	default:
+		return n != 0, nil
+	}
+	return false, err
+}
+
+// suspended reports whether a collection may be in progress: the heap changes only between SuspendEE and RestartEE, which note the thread that
+// collects (threadsuspend.cpp, g_pSuspensionThread). The threads of a server GC are no managed threads, and nothing is noted for them.
+func (h *Heap) suspended() bool {
+	thread, err := h.rt.GlobalPointer("GCThread")
+	return h.server || err != nil || thread != 0
 }
 
 // adaptationMode reads the mode of dynamic adaptation, which only a server GC has. In GcDacVars the member was added in

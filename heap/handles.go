@@ -121,7 +121,7 @@ func (h *Heap) checkHandle(e *Handle) error {
 	if e.Object%8 == 0 && (len(h.warnings) > 0 || len(h.segments) == 0 || h.Segment(e.Object) != nil) {
 		return nil
 	}
-	return target.Corruptf("GC handle %#x: %#x is not an object of the heap", uint64(e.Addr), uint64(e.Object))
+	return target.CorruptHeapf("GC handle %#x: %#x is not an object of the heap", uint64(e.Addr), uint64(e.Object))
 }
 
 // handleLayout holds the offsets of the handle tables' members.

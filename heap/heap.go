@@ -314,7 +314,7 @@ func (h *Heap) readGaps() {
 			continue // its heap is not in the dump, or it is empty at the end
 		}
 		if c.Limit > s.Objects.End || len(h.gaps) > 0 && c.Pointer < h.gaps[len(h.gaps)-1].End {
-			h.warnings = append(h.warnings, target.Corruptf("allocation context %#x-%#x does not fit segment %#x and is left out", uint64(c.Pointer), uint64(c.Limit), uint64(s.Addr)))
+			h.warnings = append(h.warnings, target.CorruptHeapf("allocation context %#x-%#x does not fit segment %#x and is left out", uint64(c.Pointer), uint64(c.Limit), uint64(s.Addr)))
 			continue
 		}
 		end := min(s.Objects.End, c.Limit+minObjectSize)
@@ -352,7 +352,7 @@ func (h *Heap) checkDisjoint() {
 }
 
 func overlaps(s, other *Segment, fate string) error {
-	return target.Corruptf("segment %#x overlaps segment %#x and is %s", uint64(s.Addr), uint64(other.Addr), fate)
+	return target.CorruptHeapf("segment %#x overlaps segment %#x and is %s", uint64(s.Addr), uint64(other.Addr), fate)
 }
 
 // beginsWithObject reports whether s starts with an object, by the first word.

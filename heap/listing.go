@@ -158,7 +158,7 @@ func (s *Stats) lost() (out []error) {
 		out = append(out, e)
 	}
 	if more := s.Corrupt - len(s.Corruptions); more > 0 {
-		out = append(out, target.Corruptf("%d further places of the heap can't be read", more))
+		out = append(out, target.CorruptHeapf("%d further places of the heap can't be read", more))
 	}
 	return out
 }

@@ -64,7 +64,7 @@ func (n *nearSink) corrupt(c *Corruption) bool {
 func (h *Heap) ObjectContaining(a target.Addr) (Object, error) {
 	s := h.Segment(a)
 	if s == nil {
-		return Object{}, target.Corruptf("%#x is in no segment of the heap", uint64(a))
+		return Object{}, target.CorruptHeapf("%#x is in no segment of the heap", uint64(a))
 	}
 	find := containingSink{a: a}
 	h.walkAround(s, a, &find)
@@ -74,7 +74,7 @@ func (h *Heap) ObjectContaining(a target.Addr) (Object, error) {
 	case find.bad != nil:
 		return Object{}, find.bad
 	}
-	return Object{}, target.Corruptf("%#x is in an allocation context, which holds no objects", uint64(a))
+	return Object{}, target.CorruptHeapf("%#x is in an allocation context, which holds no objects", uint64(a))
 }
 
 // A containingSink finds the last object that starts at or before an address.

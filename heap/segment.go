@@ -185,12 +185,12 @@ func (h *Heap) readSegmentList(o *segmentLayout, s *SubHeap, gen int, seen map[t
 	bad := 0
 	for at := s.Generations[gen].StartSegment; at != 0; {
 		if seen[at] {
-			warn(at, target.Corruptf("it is in the lists twice"))
+			warn(at, target.CorruptHeapf("it is in the lists twice"))
 			return
 		}
 		seen[at] = true
 		if len(h.segments) >= limits.Segments {
-			warn(at, target.Corruptf("more than %d segments", limits.Segments))
+			warn(at, target.CorruptHeapf("more than %d segments", limits.Segments))
 			return
 		}
 		seg, next, err := h.readSegment(o, s, at, gen)
@@ -198,7 +198,7 @@ func (h *Heap) readSegmentList(o *segmentLayout, s *SubHeap, gen int, seen map[t
 		case err == nil:
 			h.segments = append(h.segments, seg)
 		case bad == limits.BadSegments:
-			warn(at, target.Corruptf("more than %d invalid segments in the list", limits.BadSegments))
+			warn(at, target.CorruptHeapf("more than %d invalid segments in the list", limits.BadSegments))
 			return
 		default:
 			bad++
@@ -223,10 +223,10 @@ func (h *Heap) readSegment(o *segmentLayout, s *SubHeap, at target.Addr, gen int
 	}
 	committed, reserved := word(o.Committed), word(o.Reserved)
 	if end < mem || committed < end || committed == mem || reserved < committed || reserved > maxAddress || mem%8 != 0 || end%8 != 0 {
-		return Segment{}, word(o.Next), target.Corruptf("memory %#x, allocated %#x, committed %#x, reserved %#x", uint64(mem), uint64(end), uint64(committed), uint64(reserved))
+		return Segment{}, word(o.Next), target.CorruptHeapf("memory %#x, allocated %#x, committed %#x, reserved %#x", uint64(mem), uint64(end), uint64(committed), uint64(reserved))
 	}
 	if a, ok := h.claims.Hole(target.Range{Start: mem, End: committed}); ok {
-		return Segment{}, word(o.Next), target.Corruptf("memory %#x to %#x: the process had none at %#x", uint64(mem), uint64(committed), uint64(a))
+		return Segment{}, word(o.Next), target.CorruptHeapf("memory %#x to %#x: the process had none at %#x", uint64(mem), uint64(committed), uint64(a))
 	}
 	seg.Objects = target.Range{Start: mem, End: end}
 	// The committed memory begins with the page of the first object: a region's objects start 0x28
@@ -241,7 +241,7 @@ func (h *Heap) readSegment(o *segmentLayout, s *SubHeap, at target.Addr, gen int
 	if seg.Kind == KindEphemeral {
 		g0, g1 := s.Generations[0].AllocationStart, s.Generations[1].AllocationStart
 		if g1 < mem || g0 < g1 || end < g0 {
-			return seg, word(o.Next), target.Corruptf("generations 0 and 1 start at %#x and %#x", uint64(g0), uint64(g1))
+			return seg, word(o.Next), target.CorruptHeapf("generations 0 and 1 start at %#x and %#x", uint64(g0), uint64(g1))
 		}
 		seg.Gen2 = target.Range{Start: mem, End: g1}
 		seg.Gen1 = target.Range{Start: g1, End: g0}

@@ -56,6 +56,9 @@ func (h *Heap) HeaderSoundness(ctx context.Context, o ScanOptions) (*answer.Soun
 func (h *Heap) soundness(v *Verification, partial bool) *answer.Soundness {
 	a := &answer.Soundness{Faults: faults(v.Faults), Objects: v.Objects, Errors: v.Faulty, Moving: h.inGC, Partial: partial}
 	a.Incomplete = v.Missing > 0 || len(h.warnings) > 0
+	if h.inGC {
+		a.Note(v.unlikeCollection(h))
+	}
 	v.noteMissing(&a.Gaps)
 	if verified, bad, ok := h.verifySyncBlocks(&a.Gaps); ok {
 		a.SyncBlocks, a.SyncBlockErrors = &verified, &bad
@@ -82,6 +85,22 @@ func (v *Verification) segments(h *Heap) {
 			v.fault(Fault{Kind: FaultSegment, Object: l.Addr, Segment: &Segment{Addr: l.Addr, SubHeap: l.SubHeap}, Err: l.Err})
 		}
 	}
+}
+
+// mostMoving is how much of the heap a collection leaves without objects, in percent. Dumps of busy services have 4 at most.
+const mostMoving = 10
+
+// unlikeCollection returns an error if the walk skipped more of the heap than a collection explains.
+func (v *Verification) unlikeCollection(h *Heap) error {
+	var size uint64
+	for i := range h.segments {
+		size += h.segments[i].Objects.Size()
+	}
+	if v.skipped/mostMoving <= size/100 {
+		return nil
+	}
+	return target.Unsupportedf("%d of %d bytes of the heap have no objects, more than a collection in progress explains: whether they are damaged can't be judged",
+		v.skipped, size)
 }
 
 func (v *Verification) noteMissing(g *answer.Gaps) {
@@ -131,9 +150,9 @@ func (h *Heap) verifySyncBlocks(g *answer.Gaps) (verified, bad int, ok bool) {
 func (h *Heap) verifySyncBlock(b *dac.SyncBlock) error {
 	header, err := h.Runtime().ObjectHeader(b.Object)
 	if err == nil && header.SyncBlockIndex() != b.Index {
-		err = target.Corruptf("sync block %d: its object %x does not refer to it", b.Index, uint64(b.Object))
+		err = target.CorruptHeapf("sync block %d: its object %x does not refer to it", b.Index, uint64(b.Object))
 	}
-	return err
+	return target.InHeap(err)
 }
 
 // Around describes the objects around a. It returns nil if a is not in a segment's objects.

@@ -63,10 +63,10 @@ func (t *typeTable) lookup(a target.Addr) (*typeInfo, error) {
 		mt, err = t.src.TrustedMethodTable(a)
 	}
 	if err != nil {
-		return nil, err
+		return nil, target.InHeap(err)
 	}
 	if mt.BaseSize < minBaseSize || mt.BaseSize > maxBaseSize {
-		return nil, target.Corruptf("type %016x has a base size of %#x", uint64(a), mt.BaseSize)
+		return nil, target.CorruptHeapf("type %016x has a base size of %#x", uint64(a), mt.BaseSize)
 	}
 	return t.add(mt, proven), nil
 }

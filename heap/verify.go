@@ -85,6 +85,8 @@ type Verification struct {
 	// memory is not in the dump. MissingErr is the first reason.
 	Missing    int
 	MissingErr error
+
+	skipped uint64 // bytes between objects that are no objects
 }
 
 func (v *Verification) fault(f Fault) {
@@ -105,6 +107,7 @@ func (v *Verification) add(w *Verification) {
 	}
 	v.Faulty += w.Faulty - len(w.Faults)
 	v.Objects += w.Objects
+	v.skipped += w.skipped
 	if w.MissingErr != nil {
 		v.addMissing(w.MissingErr)
 		v.Missing += w.Missing - 1
@@ -161,7 +164,12 @@ func (c *verifyCollector) Objects(s *Segment, batch []Object) {
 	}
 }
 
-func (c *verifyCollector) Corrupt(e *Corruption) { c.head(e.Segment, e.Addr, e.Err) }
+func (c *verifyCollector) Corrupt(e *Corruption) {
+	if errors.Is(e.Err, target.ErrCorrupt) {
+		c.out.skipped += uint64(e.Next - e.Addr)
+	}
+	c.head(e.Segment, e.Addr, e.Err)
+}
 
 func (c *verifyCollector) Reset() { c.out = Verification{} }
 

@@ -110,7 +110,7 @@ func (h *Heap) ObjectsIn(s *Segment, r target.Range) iter.Seq2[Object, error] {
 func (h *Heap) ObjectAt(a target.Addr) (Object, error) {
 	b, err := target.Bytes(h.mem, a, headSize)
 	if err != nil {
-		return Object{}, err
+		return Object{}, target.InHeap(err)
 	}
 	info, err := h.types.lookup(methodTableOf(b))
 	if err != nil {
@@ -210,7 +210,7 @@ func (w *walker) walk(s *Segment, a, limit target.Addr, out sink) (target.Addr, 
 		if err == nil {
 			continue
 		}
-		c := &Corruption{Addr: a, Segment: s, Err: err, Next: w.resync(s, a, err)}
+		c := &Corruption{Addr: a, Segment: s, Err: target.InHeap(err), Next: w.resync(s, a, err)}
 		if w.h.contextUnknown && w.unused(s, a, c.Next) {
 			a = c.Next
 			continue
@@ -261,7 +261,7 @@ func (w *walker) fill(s *Segment, a, stop target.Addr) (next target.Addr, n int,
 }
 
 func behindSegment(size uint64) error {
-	return target.Corruptf("an object of %#x bytes ends behind the segment", size)
+	return target.CorruptHeapf("an object of %#x bytes ends behind the segment", size)
 }
 
 // methodTableOf returns the first word of an object without the GC's mark bits.
@@ -288,7 +288,7 @@ func (t *typeInfo) extent(head *[headSize]byte) (length uint32, size uint64) {
 // bytes lends the heap's bytes from a on, at least headSize of them.
 func (w *walker) bytes(a, end target.Addr) ([]byte, error) {
 	if end-a < headSize {
-		return nil, target.Corruptf("%d bytes are no object", uint64(end-a))
+		return nil, target.CorruptHeapf("%d bytes are no object", uint64(end-a))
 	}
 	if b := w.h.mem.Span(a); len(b) >= headSize {
 		return b, nil

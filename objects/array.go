@@ -82,12 +82,12 @@ func (a *Array) readBounds() error {
 	product := uint64(1)
 	for _, n := range a.Lengths {
 		if n < 0 || product*uint64(n) > 1<<32-1 {
-			return target.Corruptf("array of lengths %v", a.Lengths)
+			return target.CorruptHeapf("array of lengths %v", a.Lengths)
 		}
 		product *= uint64(n)
 	}
 	if product != uint64(a.Len) {
-		return target.Corruptf("array of %d elements with lengths %v", a.Len, a.Lengths)
+		return target.CorruptHeapf("array of %d elements with lengths %v", a.Len, a.Lengths)
 	}
 	return nil
 }

@@ -33,9 +33,9 @@ func (r *Collections) array(o Object) (array, error) {
 func (a *array) clampCount(n int64) (uint32, error) {
 	switch {
 	case n < 0:
-		return 0, target.Corruptf("the collection claims %d elements", n)
+		return 0, target.CorruptHeapf("the collection claims %d elements", n)
 	case n > int64(a.len):
-		return a.len, target.Corruptf("the collection claims %d elements, but its array has room for %d", n, a.len)
+		return a.len, target.CorruptHeapf("the collection claims %d elements, but its array has room for %d", n, a.len)
 	}
 	return uint32(n), nil
 }

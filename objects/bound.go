@@ -353,5 +353,5 @@ func (b *Binder) fitting(a *BoundArray) (uint32, error) {
 		return a.Len, nil
 	}
 	fit := uint32(uint64(s.Objects.End-min(a.data, s.Objects.End)) / max(1, a.size))
-	return fit, target.Corruptf("array %016x claims %d elements, and its segment ends after %d", uint64(a.Addr), a.Len, fit)
+	return fit, target.CorruptHeapf("array %016x claims %d elements, and its segment ends after %d", uint64(a.Addr), a.Len, fit)
 }

@@ -52,7 +52,7 @@ func (r *Collections) builderText(last target.Addr) (string, error) {
 			return CollectionItem{}, false, err
 		}
 		if total += n; n < 0 || n > int64(a.len) || total > limits.StringBuilderChars {
-			return CollectionItem{}, false, target.Corruptf("a chunk of %d characters of %d, %d in all", n, a.len, total)
+			return CollectionItem{}, false, target.CorruptHeapf("a chunk of %d characters of %d, %d in all", n, a.len, total)
 		}
 		units, err := r.units(a.addr(0), n)
 		parts = append(parts, units)
@@ -68,7 +68,7 @@ func (r *Collections) units(at target.Addr, n int64) ([]byte, error) {
 		return nil, nil
 	}
 	if n > limits.StringBuilderChars {
-		return nil, target.Corruptf("%d characters", n)
+		return nil, target.CorruptHeapf("%d characters", n)
 	}
 	return target.Bytes(r.b.Objects().Runtime().Memory(), at, int(2*n))
 }
@@ -102,7 +102,7 @@ func (r *Collections) bits(s *bits, f *reading) content {
 		}
 		size := int64(a.Type.MT.ComponentSize)
 		if n > 8*size*int64(a.len) {
-			return "", target.Corruptf("%d bits in %d bytes", n, size*int64(a.len))
+			return "", target.CorruptHeapf("%d bits in %d bytes", n, size*int64(a.len))
 		}
 		b, err := target.Bytes(r.b.Objects().Runtime().Memory(), a.addr(0), int((n+7)/8))
 		if err != nil {

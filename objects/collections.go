@@ -306,7 +306,7 @@ func (c *Collection) items(n uint64, each itemSeq) iter.Seq2[CollectionItem, err
 			return
 		}
 		if whole && c.content.count >= 0 && n != uint64(c.content.count) {
-			yield(CollectionItem{}, target.Corruptf("the collection claims %d elements, but has %d: it is damaged, or a thread was writing to it", c.content.count, n))
+			yield(CollectionItem{}, target.CorruptHeapf("the collection claims %d elements, but has %d: it is damaged, or a thread was writing to it", c.content.count, n))
 		}
 	}
 }
@@ -355,7 +355,7 @@ func (r *Collections) wrap(o Object) content {
 		return content{each: yieldNothing}
 	}
 	if r.depth == maxDepth {
-		return failed(target.Corruptf("a collection wraps itself"))
+		return failed(target.CorruptHeapf("a collection wraps itself"))
 	}
 	inner := *r
 	inner.depth++

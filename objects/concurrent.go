@@ -50,7 +50,7 @@ type volatileNode struct {
 func (r *Collections) concurrentDictionary(s *concurrentDictionary, f *reading) content {
 	o := f.object(&s.Tables)
 	if o.Addr == 0 {
-		return failed(target.Corruptf("the dictionary has no tables"))
+		return failed(target.CorruptHeapf("the dictionary has no tables"))
 	}
 	t := bindNext[*concurrentTables](r, f, o)
 	buckets, counts := f.object(&t.Buckets), f.object(&t.Counts)
@@ -80,7 +80,7 @@ func (r *Collections) concurrentDictionary(s *concurrentDictionary, f *reading) 
 // 8.
 func (r *Collections) bucketReader(o Object, a *array) (func(i uint32) (target.Addr, error), error) {
 	if a.Type == nil {
-		return nil, target.Corruptf("the dictionary has no buckets")
+		return nil, target.CorruptHeapf("the dictionary has no buckets")
 	}
 	if a.Element() == nil || !a.Element().MT.IsValueType() {
 		return func(i uint32) (target.Addr, error) { return a.Ref(i) }, nil
@@ -105,7 +105,7 @@ func (r *Collections) sumCounts(o Object) (int64, error) {
 			return unknown, err
 		}
 		if n < 0 {
-			return unknown, target.Corruptf("the dictionary claims %d elements under one lock", n)
+			return unknown, target.CorruptHeapf("the dictionary claims %d elements under one lock", n)
 		}
 		sum += n
 	}
@@ -146,7 +146,7 @@ func (r *Collections) queueSegment(s *queueSegment, x Instance, yield yielder) e
 		return f.err
 	}
 	if o.Addr == 0 {
-		return target.Corruptf("a segment without slots")
+		return target.CorruptHeapf("a segment without slots")
 	}
 	slot, _, err := BindElements[*queueSlot](r.b, o)
 	if err != nil {
@@ -154,14 +154,14 @@ func (r *Collections) queueSegment(s *queueSegment, x Instance, yield yielder) e
 	}
 	a, err := r.array(o)
 	if err != nil || a.len == 0 || a.len&(a.len-1) != 0 {
-		return target.Corruptf("a segment of %d slots", a.Len)
+		return target.CorruptHeapf("a segment of %d slots", a.Len)
 	}
 	if frozen {
 		tail -= 2 * a.len
 	}
 	n := tail - head
 	if int32(n) < 0 || n > a.len {
-		return target.Corruptf("a segment of %d slots from %d to %d", a.len, head, tail)
+		return target.CorruptHeapf("a segment of %d slots from %d to %d", a.len, head, tail)
 	}
 	ring := func(i uint32) uint32 { return (head + i) & (a.len - 1) }
 	places := n
@@ -250,7 +250,7 @@ func (r *Collections) bagQueue(s *bagQueue, x Instance, yield yielder) error {
 	a, err := r.array(o)
 	n := tail - head
 	if err == nil && (int32(n) < 0 || n > a.len) {
-		err = target.Corruptf("a queue of the bag from %d to %d in %d places", int32(head), int32(tail), a.len)
+		err = target.CorruptHeapf("a queue of the bag from %d to %d in %d places", int32(head), int32(tail), a.len)
 	}
 	if err == nil && !a.visit(n, func(i uint32) uint32 { return (tail - 1 - i) & (a.len - 1) }, yield, a.value) {
 		err = errStop
@@ -289,7 +289,7 @@ func (r *Collections) singleSegment(s *singleSegment, x Instance, yield yielder)
 	}
 	a, err := r.array(o)
 	if err == nil && (a.len == 0 || first >= a.len || last >= a.len) {
-		err = target.Corruptf("a segment of %d places from %d to %d", a.len, first, last)
+		err = target.CorruptHeapf("a segment of %d places from %d to %d", a.len, first, last)
 	}
 	if err == nil && !a.visit((last-first)&(a.len-1), func(i uint32) uint32 { return (first + i) & (a.len - 1) }, yield, a.value) {
 		err = errStop

@@ -22,10 +22,12 @@ type DelegateCall struct {
 
 // Method returns the called method.
 func (c DelegateCall) Method() (*dac.MethodDesc, error) {
+	find, at := dac.CodeOf(c.r.Runtime()).MethodOfEntry, c.Entry
 	if c.MethodDesc != 0 {
-		return dac.CodeOf(c.r.Runtime()).TrustedMethodDesc(c.MethodDesc)
+		find, at = dac.CodeOf(c.r.Runtime()).TrustedMethodDesc, c.MethodDesc
 	}
-	return dac.CodeOf(c.r.Runtime()).MethodOfEntry(c.Entry)
+	m, err := find(at)
+	return m, target.InHeap(err)
 }
 
 // maxInvocations bounds the list of a multicast delegate.
@@ -67,7 +69,7 @@ func (o Object) invocations(list Object) ([]DelegateCall, error) {
 		return nil, err
 	}
 	if uint64(count) > uint64(a.Len) || count > maxInvocations {
-		return nil, target.Corruptf("%d of %d invocations", count, a.Len)
+		return nil, target.CorruptHeapf("%d of %d invocations", count, a.Len)
 	}
 	var out []DelegateCall
 	for i := range uint32(count) {
@@ -94,7 +96,7 @@ func invokedDelegate(v Value) (Object, error) {
 		}
 		a, err := target.Pointer(s.Type.r.mem, s.Addr)
 		if err != nil {
-			return Object{}, err
+			return Object{}, target.InHeap(err)
 		}
 		return s.Type.r.TrustedObject(a)
 	}

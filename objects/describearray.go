@@ -172,7 +172,7 @@ func (a *Array) inSegment(first, n uint32) (uint32, error) {
 	if start := a.addr(uint64(first)); start < s.Objects.End {
 		fit = uint32(min(uint64(n), uint64(s.Objects.End-start)/max(1, uint64(a.Type.MT.ComponentSize))))
 	}
-	return fit, target.Corruptf("array %016x claims %d elements, and its segment ends after %d", uint64(a.Addr), a.Len, first+fit)
+	return fit, target.CorruptHeapf("array %016x claims %d elements, and its segment ends after %d", uint64(a.Addr), a.Len, first+fit)
 }
 
 // nextStored returns the position of the first element after i that is at least partly in the dump, or Len.

@@ -78,12 +78,12 @@ func isUsed(next *IntField, x Instance) (bool, error) {
 func entries[S any](r *Collections, o Object, used, count int64, keys bool, counts func(e S, at Instance) (bool, error), read func(e S, at Instance) (CollectionItem, bool, error)) content {
 	c := content{count: count, keys: keys, each: yieldNothing}
 	if count < 0 || used < 0 {
-		c.count, c.err = unknown, target.Corruptf("the collection claims %d elements in %d entries", count, used)
+		c.count, c.err = unknown, target.CorruptHeapf("the collection claims %d elements in %d entries", count, used)
 		return c
 	}
 	if o.Addr == 0 { // not allocated yet
 		if used > 0 {
-			c.err = target.Corruptf("the collection claims %d elements, but it has no array", count)
+			c.err = target.CorruptHeapf("the collection claims %d elements, but it has no array", count)
 		}
 		return c
 	}
@@ -221,7 +221,7 @@ func (r *Collections) linkedList(s *linkedList, f *reading) content {
 // checkCount returns c without its count, and with an error, if the count is negative.
 func (c content) checkCount() content {
 	if c.count < 0 {
-		c.err = target.Corruptf("the collection claims %d elements", c.count)
+		c.err = target.CorruptHeapf("the collection claims %d elements", c.count)
 		c.count = unknown
 	}
 	return c
@@ -330,7 +330,7 @@ func (r *Collections) parallelArrays(keys, values Object, n int64) content {
 	}
 	fits, wrong := k.clampCount(n)
 	if wrong == nil && fits > v.len {
-		fits, wrong = v.len, target.Corruptf("%d keys and room for %d values", fits, v.len)
+		fits, wrong = v.len, target.CorruptHeapf("%d keys and room for %d values", fits, v.len)
 	}
 	return content{count: n, keys: true, err: cmp.Or(err, verr, wrong)}.withWalk(walk{array: &k, values: &v, n: fits, place: forwards, read: func(i uint32) (CollectionItem, bool, error) {
 		return checkItem(CollectionItem{Key: k.At(i), Value: v.At(i)})

@@ -61,7 +61,7 @@ func (b *Binder) Dependent(h target.Addr) (first, second Object, err error) {
 		return
 	}
 	if e.Type != heap.HandleDependent {
-		return first, second, target.Corruptf("handle %#x is a %s", uint64(h), e.Type.Words())
+		return first, second, target.CorruptHeapf("handle %#x is a %s", uint64(h), e.Type.Words())
 	}
 	if e.Object == 0 {
 		return
@@ -108,7 +108,7 @@ func (b *Binder) dependentSlots(h target.Addr) (first, second Value, err error) 
 		return first, second, err
 	}
 	if e.Type != heap.HandleDependent {
-		return first, second, target.Corruptf("handle %#x is a %s", uint64(h), e.Type.Words())
+		return first, second, target.CorruptHeapf("handle %#x is a %s", uint64(h), e.Type.Words())
 	}
 	return b.reader.ValueAt(metadata.ElementObject, e.Addr, nil), b.reader.ValueAt(metadata.ElementObject, extra, nil), nil
 }

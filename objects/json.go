@@ -98,7 +98,7 @@ func (r *Collections) jsonText(document Object, index int64) (string, error) {
 	}
 	row := func(index int64, kinds ...int64) (start, n, lines, kind int64, err error) {
 		if index < 0 || index%jsonRow != 0 || index+jsonRow > min(length, int64(table.len)) {
-			return 0, 0, 0, 0, target.Corruptf("row at %d of a JsonDocument that has %d bytes of rows", index, length)
+			return 0, 0, 0, 0, target.CorruptHeapf("row at %d of a JsonDocument that has %d bytes of rows", index, length)
 		}
 		var words [3]int64
 		for i := range words {
@@ -109,7 +109,7 @@ func (r *Collections) jsonText(document Object, index int64) (string, error) {
 			words[i] = int64(w)
 		}
 		if !slices.Contains(kinds, words[2]>>28) {
-			return 0, 0, 0, 0, target.Corruptf("row at %d of a JsonDocument is of kind %d", index, words[2]>>28)
+			return 0, 0, 0, 0, target.CorruptHeapf("row at %d of a JsonDocument is of kind %d", index, words[2]>>28)
 		}
 		return words[0], words[1] &^ (1 << 31), words[2] & (1<<28 - 1), words[2] >> 28, nil
 	}
@@ -128,7 +128,7 @@ func (r *Collections) jsonText(document Object, index int64) (string, error) {
 		return "", err
 	}
 	if start > last || last+n > size || from < 0 || from+last+n > int64(chars.len) {
-		return "", target.Corruptf("the text of a JSON element from %d to %d, of %d bytes", start, last+n, size)
+		return "", target.CorruptHeapf("the text of a JSON element from %d to %d, of %d bytes", start, last+n, size)
 	}
 	b, err := target.Bytes(chars.memory, chars.addr(uint32(from+start)), int(last+n-start))
 	return string(b), err

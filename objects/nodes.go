@@ -52,7 +52,7 @@ func (n *nodes[S]) at(a target.Addr) (none S, x Instance, err error) {
 	rt := n.r.b.Objects().Runtime()
 	mt, err := rt.ObjectMethodTable(a)
 	if err != nil {
-		return none, 0, err
+		return none, 0, target.InHeap(err)
 	}
 	if n.typ == nil || n.typ.MT.Addr != mt {
 		o, err := n.r.b.Objects().TrustedObject(a)
@@ -61,7 +61,7 @@ func (n *nodes[S]) at(a target.Addr) (none S, x Instance, err error) {
 		}
 		shape, err := Bind[S](n.r.b, o.Type)
 		if err != nil && n.typ != nil && errors.Is(err, target.ErrUnsupported) {
-			return none, 0, target.Corruptf("an object of type %016x is not a node like the others", uint64(mt))
+			return none, 0, target.CorruptHeapf("an object of type %016x is not a node like the others", uint64(mt))
 		}
 		if err != nil {
 			return none, 0, err
@@ -103,7 +103,7 @@ func follow[S chained](n *nodes[S], first, last target.Addr, yield yielder, read
 	var seen visited
 	for a := first; a != 0; {
 		if !seen.add(a) {
-			return yield(CollectionItem{}, target.Corruptf("the chain of nodes is a circle: it reaches %016x again", uint64(a)))
+			return yield(CollectionItem{}, target.CorruptHeapf("the chain of nodes is a circle: it reaches %016x again", uint64(a)))
 		}
 		s, x, err := n.at(a)
 		if err != nil {
@@ -170,7 +170,7 @@ func inOrder[S parent](n *nodes[S], root target.Addr, sharedEmpty bool, yield yi
 			case err != nil:
 				err = fmt.Errorf("node %016x: %w", uint64(a), err)
 			case !empty && !seen.add(a):
-				err = target.Corruptf("not a tree: it reaches node %016x again", uint64(a))
+				err = target.CorruptHeapf("not a tree: it reaches node %016x again", uint64(a))
 			case !empty:
 				stack, a = append(stack, a), left
 				continue

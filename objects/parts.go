@@ -85,7 +85,7 @@ func (p *part) text(limit int) answer.Line {
 		limit = stringChunk
 	}
 	b, err := target.Bytes(p.r.mem, p.at, 2*int(min(p.n, int64(limit))))
-	if err != nil {
+	if err = target.InHeap(err); err != nil {
 		return answer.Line{{Text: answer.Absent(err), Err: err}}
 	}
 	return answer.Line{{Text: utf16text.String(b), Quoted: true, Chars: uint32(p.n)}}
@@ -106,7 +106,7 @@ func (s Struct) span() (part, error) {
 		return part{}, err
 	}
 	if n < 0 || a == 0 && n > 0 {
-		return part{}, target.Corruptf("a span of %d elements at %#x", n, uint64(a))
+		return part{}, target.CorruptHeapf("a span of %d elements at %#x", n, uint64(a))
 	}
 	p := part{r: s.Type.r, at: a, n: n}
 	return p, p.setElement(s.Type)
@@ -167,7 +167,7 @@ func (s Struct) memory() (part, error) {
 	from &^= 1 << 31
 	if v.IsNull() {
 		if n != 0 {
-			return part{}, target.Corruptf("a Memory of %d elements without an object", n)
+			return part{}, target.CorruptHeapf("a Memory of %d elements without an object", n)
 		}
 		return part{r: s.Type.r}, nil
 	}
@@ -185,7 +185,7 @@ func (s Struct) memory() (part, error) {
 		return part{}, err
 	}
 	if n < 0 || int64(from)+n > int64(length) {
-		return part{}, target.Corruptf("%d characters from %d of a string of %d", n, from, length)
+		return part{}, target.CorruptHeapf("%d characters from %d of a string of %d", n, from, length)
 	}
 	return part{r: o.Type.r, at: at + target.Addr(2*from), n: n, size: 2, elem: metadata.ElementChar}, nil
 }
@@ -220,7 +220,7 @@ func (o Object) part(err error, from, n int64) (part, error) {
 		n = int64(a.Len)
 	}
 	if from < 0 || from+n > int64(a.Len) {
-		return part{}, target.Corruptf("%d elements from %d of an array of %d", n, from, a.Len)
+		return part{}, target.CorruptHeapf("%d elements from %d of an array of %d", n, from, a.Len)
 	}
 	return part{r: o.Type.r, at: a.addr(uint64(from)), n: n, size: uint64(o.Type.MT.ComponentSize), elem: a.elem, typ: a.typ}, nil
 }

@@ -55,7 +55,7 @@ func (r *Reader) prove(o Object) error {
 	case errors.As(err, &unreadable):
 		return o.plausible()
 	case err == nil && at.Addr != o.Addr:
-		return target.Corruptf("it lies in the object at %016x", uint64(at.Addr))
+		return target.CorruptHeapf("it lies in the object at %016x", uint64(at.Addr))
 	}
 	return err
 }
@@ -79,7 +79,7 @@ func (o Object) plausible() error {
 		return nil
 	}
 	if err == nil && n > limits.ObjectBytes {
-		err = target.Corruptf("an object of %d bytes", n)
+		err = target.CorruptHeapf("an object of %d bytes", n)
 	}
 	return err
 }

@@ -135,18 +135,18 @@ func (r *Reader) TrustedObject(a target.Addr) (Object, error) {
 
 func (r *Reader) object(a target.Addr) (Object, error) {
 	if a == 0 || a%8 != 0 {
-		return Object{}, target.Corruptf("not the address of an object")
+		return Object{}, target.CorruptHeapf("not the address of an object")
 	}
 	mt, err := r.Runtime().ObjectMethodTable(a)
 	if err != nil {
-		return Object{}, err
+		return Object{}, target.InHeap(err)
 	}
 	t, err := r.TrustedType(mt)
 	if err != nil {
-		return Object{}, err
+		return Object{}, target.InHeap(err)
 	}
 	if t.MT.BaseSize < 2*dac.ObjectHeaderBytes || t.MT.IsOpen() || t.MT.IsInterface() {
-		return Object{}, target.Corruptf("type %016x has no instances", uint64(mt))
+		return Object{}, target.CorruptHeapf("type %016x has no instances", uint64(mt))
 	}
 	return Object{Addr: a, Type: t}, nil
 }

@@ -94,7 +94,7 @@ func (o Object) text(limit int, emit func([]byte) error) error {
 	}
 	d := utf16text.Decoder{Emit: emit}
 	if err := decode(&d, o.Type.r.mem, at, n); err != nil {
-		return err
+		return target.InHeap(err)
 	}
 	return d.Finish(limit >= 0 && n < int64(length))
 }
@@ -103,7 +103,7 @@ func (o Object) text(limit int, emit func([]byte) error) error {
 // proves nothing.
 func (o Object) terminated(chars target.Addr, n uint32) error {
 	if end, err := target.Uint16(o.Type.r.mem, chars+2*target.Addr(n)); err == nil && end != 0 {
-		return target.Corruptf("string %016x goes on after its %d characters", uint64(o.Addr), n)
+		return target.CorruptHeapf("string %016x goes on after its %d characters", uint64(o.Addr), n)
 	}
 	return nil
 }

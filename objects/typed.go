@@ -115,7 +115,7 @@ var (
 func DateTime(data uint64) (time.Time, error) {
 	n := data & (1<<62 - 1)
 	if n > ticks.Max {
-		return time.Time{}, target.Corruptf("a DateTime of %#x", data)
+		return time.Time{}, target.CorruptHeapf("a DateTime of %#x", data)
 	}
 	return ticks.Time(int64(n)), nil
 }
@@ -161,7 +161,7 @@ func (s Struct) readDateTimeOffset() (time.Time, error) {
 	const most = 14 * 60
 	m := int64(minutes)
 	if m < -most || m > most {
-		return time.Time{}, target.Corruptf("a DateTimeOffset of %d minutes", m)
+		return time.Time{}, target.CorruptHeapf("a DateTimeOffset of %d minutes", m)
 	}
 	return t.In(time.FixedZone("", int(m)*60)), nil
 }
@@ -262,7 +262,7 @@ func (s Struct) readDecimal() (decimal, error) {
 	}
 	d := decimal{scale: int(uint32(flags) >> 16 & 0xff), negative: uint32(flags)>>31 != 0}
 	if d.scale > 28 {
-		return decimal{}, target.Corruptf("a Decimal with %d decimal places", d.scale)
+		return decimal{}, target.CorruptHeapf("a Decimal with %d decimal places", d.scale)
 	}
 	d.digits = new(big.Int).SetUint64(uint64(uint32(hi)))
 	d.digits.Lsh(d.digits, 64).Or(d.digits, new(big.Int).SetUint64(lo64))
@@ -318,7 +318,8 @@ func (s Slice) All() iter.Seq2[int64, Value] {
 		for i := range s.p.n {
 			v := s.p.value(i)
 			if v.err == nil && v.kind() == KindStruct {
-				_, v.err = target.Bytes(s.p.r.mem, v.at, int(s.p.size))
+				_, err := target.Bytes(s.p.r.mem, v.at, int(s.p.size))
+				v.err = target.InHeap(err)
 			}
 			if !yield(i, v) || v.err != nil {
 				return

@@ -92,7 +92,7 @@ func (r *Reader) value(et metadata.ElementType, a target.Addr, f *Field, t *Type
 	}
 	var buf [8]byte
 	if _, err := r.mem.ReadMemory(buf[:size], a); err != nil {
-		v.err = err
+		v.err = target.InHeap(err)
 		return v
 	}
 	v.bits = cursor.Uint(buf[:size])

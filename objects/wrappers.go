@@ -43,7 +43,7 @@ func (r *Collections) subarray(o Object, from, n int64) content {
 		return failed(err)
 	}
 	if from < 0 || n < 0 || from+n > int64(a.len) {
-		return failed(target.Corruptf("%d elements from %d on of an array that has %d", n, from, a.len))
+		return failed(target.CorruptHeapf("%d elements from %d on of an array that has %d", n, from, a.len))
 	}
 	return content{count: n, err: err}.withWalk(walk{array: &a, n: uint32(n), place: func(i uint32) uint32 { return uint32(from) + i }, read: a.value})
 }
@@ -78,7 +78,7 @@ func (r *Collections) memory(s *memory, f *reading) content {
 			return "", err
 		}
 		if n < 0 || int64(from)+n > int64(length) {
-			return "", target.Corruptf("%d characters from %d on of a string that has %d", n, from, length)
+			return "", target.CorruptHeapf("%d characters from %d on of a string that has %d", n, from, length)
 		}
 		b, err := r.units(at+target.Addr(2*from), n)
 		return utf16text.String(b), err

@@ -97,25 +97,13 @@ func (e *collectedError) Error() string {
 
 func (e *collectedError) Unwrap() error { return target.ErrInCollection }
 
-// collected returns err. During a collection nothing is known to be damaged, and an object may be on its way: an error of the kind
-// target.ErrCorrupt, an address that was refused, or an object of another type is then target.ErrInCollection. The collector does not move
-// Threads: what contradicts their list stays as it is.
+// collected returns err. During a collection the heap is not known to be damaged, and an object may be on its way: a *target.HeapError or an
+// object of another type is then target.ErrInCollection. What the collector does not move, such as threads, modules and types, stays corrupt.
 func (p *Process) collected(err error) error {
-	if (target.ReportedKind(err) == target.ErrCorrupt || errors.Is(err, objects.ErrOtherType)) && p.State(answer.HeapAtRest) != answer.PremiseHolds &&
-		!p.aboutThreads(err) {
+	if (errors.As(err, new(*target.HeapError)) || errors.Is(err, objects.ErrOtherType)) && p.State(answer.HeapAtRest) != answer.PremiseHolds {
 		return &collectedError{err}
 	}
 	return err
-}
-
-// aboutThreads reports whether err is the error of the thread list.
-func (p *Process) aboutThreads(err error) bool {
-	rt, rtErr := p.Runtime()
-	if rtErr != nil {
-		return false
-	}
-	_, own := rt.Threads()
-	return own != nil && errors.Is(err, own)
 }
 
 // heapAtRest is broken during a collection, which can look like damage.

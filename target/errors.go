@@ -61,6 +61,32 @@ func Corruptf(format string, args ...any) error {
 	return &wrapped{fmt.Errorf(format, args...), ErrCorrupt}
 }
 
+// A HeapError is the ErrCorrupt of an object, of a reference to one, or of a list of segments. The work of a
+// collection in progress looks the same. Threads, modules, types and code do not move: their errors are others.
+type HeapError struct{ Err error }
+
+func (e *HeapError) Error() string {
+	if e.Err == nil {
+		return ErrCorrupt.Error()
+	}
+	return e.Err.Error()
+}
+
+func (e *HeapError) Unwrap() error { return e.Err }
+
+// CorruptHeapf is Corruptf for the heap. The error is a *HeapError.
+func CorruptHeapf(format string, args ...any) error {
+	return &HeapError{Corruptf(format, args...)}
+}
+
+// InHeap returns an ErrCorrupt to which a word of an object has led as a *HeapError, and other errors as they are.
+func InHeap(err error) error {
+	if ReportedKind(err) != ErrCorrupt {
+		return err
+	}
+	return &HeapError{err}
+}
+
 // Unsupportedf returns an error that wraps ErrUnsupported. The message states what can't be
 // interpreted.
 func Unsupportedf(format string, args ...any) error {

@@ -123,7 +123,7 @@ func (r *Reader) belongs(w *managedWrapper, at objects.Instance, holder target.A
 	}
 	back, err := r.b.Handle(target.Addr(handle))
 	if err == nil && back.Addr != holder {
-		err = target.Corruptf("the wrapper at %016x belongs to object %016x, and not to %016x", uint64(at), uint64(back.Addr), uint64(holder))
+		err = target.CorruptHeapf("the wrapper at %016x belongs to object %016x, and not to %016x", uint64(at), uint64(back.Addr), uint64(holder))
 	}
 	return err
 }

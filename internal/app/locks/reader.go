@@ -442,7 +442,7 @@ func (s *survey) semaphore(l *lock, o objects.Object) (bool, error) {
 	seen := map[target.Addr]bool{}
 	for err == nil && node.Addr != 0 {
 		if seen[node.Addr] || len(seen) == limits.WorkItems {
-			return true, target.Corruptf("the list of asynchronous waiters does not end")
+			return true, target.CorruptHeapf("the list of asynchronous waiters does not end")
 		}
 		seen[node.Addr] = true
 		l.Async = append(l.Async, answer.AsyncWaiter{Task: node.Addr, Abandoned: s.abandoned(node)})
@@ -609,7 +609,7 @@ func (s *survey) reads(k *readerWriter, t *dac.Thread, id int64) (bool, error) {
 			return false, err
 		}
 	}
-	return false, target.Corruptf("the list has no end")
+	return false, target.CorruptHeapf("the list has no end")
 }
 
 // lazyValue records the monitor that a Lazy is built on.

@@ -73,7 +73,7 @@ func (r *Reader) appContext(g *answer.Gaps, what string, field func(*appContext)
 			}
 			list = append(list, r.pair(g, i))
 			if len(list) == limits.Settings {
-				g.Note(target.Corruptf("%s: more than %d", what, limits.Settings))
+				g.Note(target.CorruptHeapf("%s: more than %d", what, limits.Settings))
 				break
 			}
 		}

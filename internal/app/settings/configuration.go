@@ -94,7 +94,7 @@ type merger struct {
 // root adds the providers of a configuration.
 func (m *merger) root(o objects.Object, depth int) {
 	if depth > chainDepth {
-		m.in.Note(target.Corruptf("configuration %016x: more than %d chained ones", uint64(o.Addr), chainDepth))
+		m.in.Note(target.CorruptHeapf("configuration %016x: more than %d chained ones", uint64(o.Addr), chainDepth))
 		return
 	}
 	if s, x := shapes.BindAs[*configurationRoot](m.in, o); s != nil {
@@ -160,7 +160,7 @@ func (m *merger) data(f *objects.RefField, x objects.Instance, provider string) 
 		}
 		if len(m.out.Keys) >= limits.Settings {
 			if !m.full {
-				m.in.Note(target.Corruptf("configuration %016x: more than %d keys", uint64(m.out.Address), limits.Settings))
+				m.in.Note(target.CorruptHeapf("configuration %016x: more than %d keys", uint64(m.out.Address), limits.Settings))
 			}
 			m.full = true
 			return

@@ -25,7 +25,7 @@ func (q *query) source(o objects.Object, s *sourcePool, x objects.Instance) {
 		out.Busy.Err = out.Idle.Err
 	}
 	if out.Busy.Err == nil && (out.Idle.Value < 0 || out.Busy.Value < 0) {
-		out.Busy.Err = target.Corruptf("the pool %#x has %d connections, and %d idle ones", uint64(o.Addr), out.Open.Value, out.Idle.Value)
+		out.Busy.Err = target.CorruptHeapf("the pool %#x has %d connections, and %d idle ones", uint64(o.Addr), out.Open.Value, out.Idle.Value)
 		q.Note(out.Busy.Err)
 	}
 	list, _ := q.list(q.items.Objects(&s.Connectors, x))

@@ -100,7 +100,7 @@ func (r *Reader) listed(l *objectList, a target.Addr) func(func(target.Addr, err
 			return
 		}
 		if size < 0 || size > int64(array.Len) {
-			if !yield(0, target.Corruptf("list %v has %d elements, and room for %d", a, size, array.Len)) {
+			if !yield(0, target.CorruptHeapf("list %v has %d elements, and room for %d", a, size, array.Len)) {
 				return
 			}
 			size = int64(array.Len)

@@ -165,7 +165,7 @@ func (r *Reader) computes(a target.Addr) (target.Addr, error) {
 			return 0, err
 		}
 	}
-	return 0, target.Corruptf("the closures of an async form a ring or are too many")
+	return 0, target.CorruptHeapf("the closures of an async form a ring or are too many")
 }
 
 // end returns what receives the result of an async: a task, or the closure that wakes a thread.

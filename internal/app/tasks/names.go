@@ -65,7 +65,7 @@ func (r *Reader) call(delegate target.Addr) (objects.DelegateCall, error) {
 	}
 	calls, err := o.Delegate()
 	if len(calls) == 0 {
-		return objects.DelegateCall{}, cmp.Or(err, target.Corruptf("the delegate %016x calls nothing", uint64(delegate)))
+		return objects.DelegateCall{}, cmp.Or(err, target.CorruptHeapf("the delegate %016x calls nothing", uint64(delegate)))
 	}
 	return calls[len(calls)-1], nil
 }

@@ -72,7 +72,7 @@ func (r *Reader) suspended(g *answer.Gaps, k *kind, task target.Addr, variables 
 	seen := map[target.Addr]bool{}
 	for err == nil && at.Addr != 0 {
 		if seen[at.Addr] || len(seen) == limits.AsyncWaits {
-			err = target.Corruptf("the continuations of task %v form a ring or are too many", task)
+			err = target.CorruptHeapf("the continuations of task %v form a ring or are too many", task)
 			break
 		}
 		seen[at.Addr] = true
@@ -167,9 +167,9 @@ func (r *Reader) checkSaved(at objects.Object, lists ...[]stackwalk.Variable) er
 			switch {
 			case !v.Located:
 			case v.Addr < start || v.Addr >= end:
-				return target.Corruptf("%s is %d bytes into a continuation of %d bytes", v.Name, int64(v.Addr-at.Addr), uint64(end-at.Addr))
+				return target.CorruptHeapf("%s is %d bytes into a continuation of %d bytes", v.Name, int64(v.Addr-at.Addr), uint64(end-at.Addr))
 			case v.Stored() == objects.KindReference && !references[v.Addr]:
-				return target.Corruptf("%s is a reference at %d bytes into a continuation, where the GC sees none", v.Name, int64(v.Addr-at.Addr))
+				return target.CorruptHeapf("%s is a reference at %d bytes into a continuation, where the GC sees none", v.Name, int64(v.Addr-at.Addr))
 			}
 		}
 	}

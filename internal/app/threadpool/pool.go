@@ -171,7 +171,7 @@ func (r *Reader) waitThreads(out *answer.ThreadPool, f *objects.RefField, at obj
 	node, err := f.Object(at)
 	for n := 0; err == nil && node.Addr != 0; n++ {
 		if n == limits.ManagedThreads {
-			err = target.Corruptf("the list of threads that wait for handles does not end")
+			err = target.CorruptHeapf("the list of threads that wait for handles does not end")
 			break
 		}
 		var s *waitNode
@@ -339,7 +339,7 @@ func (r *Reader) steps(climber objects.Object) ([]answer.HillClimbingStep, error
 		return nil, err
 	}
 	if start < 0 || size < 0 || size > int64(a.Len) || start > int64(a.Len) || a.Len > limits.HillClimbing {
-		return nil, target.Corruptf("%d entries from %d on, of %d", size, start, a.Len)
+		return nil, target.CorruptHeapf("%d entries from %d on, of %d", size, start, a.Len)
 	}
 	var out []answer.HillClimbingStep
 	for i := range size {

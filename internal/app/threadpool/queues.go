@@ -155,7 +155,7 @@ func concurrentItems(b *objects.Binder, o objects.Object) iter.Seq2[queued, erro
 		seen, base := map[target.Addr]bool{}, 0
 		for err == nil && seg.Addr != 0 {
 			if seen[seg.Addr] || len(seen) == limits.QueueSegments {
-				err = target.Corruptf("segment %016x of the queue repeats, or there are too many", uint64(seg.Addr))
+				err = target.CorruptHeapf("segment %016x of the queue repeats, or there are too many", uint64(seg.Addr))
 				break
 			}
 			seen[seg.Addr] = true
@@ -191,7 +191,7 @@ func segmentItems(b *objects.Binder, o objects.Object, base *int, yield func(que
 	}
 	mask, err := seg.Mask.Int(at)
 	if err == nil && mask+1 != int64(slots.Len) {
-		err = target.Corruptf("segment %016x of a queue has %d slots and the mask %#x", uint64(o.Addr), slots.Len, mask)
+		err = target.CorruptHeapf("segment %016x of a queue has %d slots and the mask %#x", uint64(o.Addr), slots.Len, mask)
 	}
 	if err != nil {
 		return next, true, err
@@ -277,7 +277,7 @@ func (q *queueReader) localItems(to *answer.WorkQueue, o objects.Object) {
 	// The indexes wrap around. Only their difference counts.
 	n := int32(tail) - int32(head)
 	if err == nil && (n < 0 || n > int32(min(a.Len, 1<<30)) || mask+1 != int64(a.Len)) {
-		err = target.Corruptf("items %d to %d of %d, with the mask %#x", head, tail, a.Len, mask)
+		err = target.CorruptHeapf("items %d to %d of %d, with the mask %#x", head, tail, a.Len, mask)
 	}
 	if err != nil {
 		q.out.Lose(fmt.Errorf("worker's queue %016x: %w", uint64(o.Addr), err))

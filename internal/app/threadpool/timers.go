@@ -117,7 +117,7 @@ func (r *Reader) chain(ctx context.Context, first *objects.RefField, at objects.
 	seen := map[target.Addr]bool{}
 	for err == nil && o.Addr != 0 && ctx.Err() == nil {
 		if seen[o.Addr] || len(seen) == limits.WorkItems {
-			return target.Corruptf("timer %016x repeats in its queue, or there are too many", uint64(o.Addr))
+			return target.CorruptHeapf("timer %016x repeats in its queue, or there are too many", uint64(o.Addr))
 		}
 		seen[o.Addr] = true
 		if err := offheap.Keep(ctx, "the list of all timers", 2*offheap.SizeOf[target.Addr]()); err != nil {
@@ -306,7 +306,7 @@ func (r *Reader) registered(g *answer.Gaps, out *answer.TokenSource, list object
 	var mark target.Addr // a visited node: visiting it again shows a ring
 	for steps := uint64(1); err == nil && o.Addr != 0; steps++ {
 		if o.Addr == mark || steps > limits.TokenCallbacks {
-			return target.Corruptf("the callbacks of CancellationTokenSource %016x do not end", uint64(out.Address))
+			return target.CorruptHeapf("the callbacks of CancellationTokenSource %016x do not end", uint64(out.Address))
 		}
 		if steps&(steps-1) == 0 {
 			mark = o.Addr

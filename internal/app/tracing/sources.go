@@ -152,7 +152,7 @@ func (s *search) source(o objects.Object, e *eventSource, x objects.Instance) an
 	d, at := shapes.BindAt[*dispatcher](g, &e.Dispatchers, x)
 	for n := 0; d != nil; n++ {
 		if n == limits.EventListeners {
-			g.Note(target.Corruptf("event source %016x has more than %d listeners", uint64(o.Addr), n))
+			g.Note(target.CorruptHeapf("event source %016x has more than %d listeners", uint64(o.Addr), n))
 			break
 		}
 		l := answer.EventListener{Events: s.enabled(g.ObjectAt(&d.Events, at))}

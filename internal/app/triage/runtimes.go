@@ -53,9 +53,8 @@ func (j *judged) others(ctx context.Context, p *process.Process, o Options) (see
 // add adds what is wrong with another runtime. A subject is quiet if it is for all runtimes.
 func (j *judged) add(its *judged, title string, index int) {
 	for _, f := range its.Findings {
-		same := func(g answer.Finding) bool { return g.Kind == f.Kind && g.Text == f.Text }
-		if slices.ContainsFunc(j.Findings, same) {
-			continue // it is about the whole process
+		if f.Kind == answer.FindingNative && slices.ContainsFunc(j.Findings, func(g answer.Finding) bool { return g.Kind == f.Kind }) {
+			continue // malloc's memory belongs to the whole process
 		}
 		if f.Kind == answer.FindingCrash && !j.outranked(&f) {
 			continue

@@ -55,6 +55,11 @@ func TestRuntimes(t *testing.T) {
 	assert.Contains(t, out.Findings[0].Text, " (runtime #1 .NET Core 10.0.14)")
 	assert.Equal(t, "runtimes 1", out.Findings[0].Next[0])
 	assert.NotContains(t, out.Quiet, "failed allocations")
+
+	// Two runtimes may have one trouble each, in the same words.
+	out = judgeAll(t, about, about)
+	require.Len(t, out.Findings, 2)
+	assert.Equal(t, out.Findings[0].Text+" (runtime #1 .NET Core 10.0.14)", out.Findings[1].Text)
 }
 
 // TestCrashOfRuntimes: a process dies once. The runtime that knows the cause explains it.

@@ -327,7 +327,7 @@ func (s *survey) collection(o *heap.Object, p *plan) error {
 		unused += uint64(a.Type.ComponentSize) * (uint64(a.Length) - min(uint64(count), uint64(a.Length)))
 	}
 	if len(p.coll.Arrays) > 0 && uint64(count) > room || int32(count) < 0 {
-		return target.Corruptf("collection %#x: %d elements and room for %d", uint64(o.Addr), int32(count), room)
+		return target.CorruptHeapf("collection %#x: %d elements and room for %d", uint64(o.Addr), int32(count), room)
 	}
 	t := s.tally(p)
 	t.objects, t.elements, t.capacity = t.objects+1, t.elements+uint64(count), t.capacity+room
@@ -351,7 +351,7 @@ func (s *survey) backing(o *heap.Object, off target.Addr) (*heap.Object, error) 
 		return nil, err
 	}
 	if !a.Type.IsArray() || s.f.h.Segment(a.Addr) == nil {
-		return nil, target.Corruptf("collection %#x: %#x is not an array of the heap", uint64(o.Addr), at)
+		return nil, target.CorruptHeapf("collection %#x: %#x is not an array of the heap", uint64(o.Addr), at)
 	}
 	return &a, nil
 }

@@ -354,7 +354,7 @@ func (r *Reader) ring(g shapes.Reading, out *answer.HTTPPool, s *queueRing, x ob
 		return err
 	}
 	if size < 0 || size > int64(a.Len) || head < 0 || head >= int64(a.Len) {
-		return target.Corruptf("a queue of requests has %d from %d on, in an array of %d", size, head, a.Len)
+		return target.CorruptHeapf("a queue of requests has %d from %d on, in an array of %d", size, head, a.Len)
 	}
 	for i := range size {
 		at := a.Instance(uint32((head + i) % int64(a.Len)))

@@ -266,7 +266,7 @@ func (q *sessionQuery) bytesAt(f *objects.RefField, x objects.Instance) ([]byte,
 func (q *sessionQuery) bytesOf(o objects.Object) ([]byte, error) {
 	a, err := o.Array()
 	if err == nil && a.Type.MT.ComponentSize != 1 {
-		err = target.Corruptf("object %016x is no array of bytes", uint64(o.Addr))
+		err = target.CorruptHeapf("object %016x is no array of bytes", uint64(o.Addr))
 	}
 	if err != nil {
 		return nil, err

@@ -154,7 +154,7 @@ func (r *Reader) waitersOf(g shapes.Reading, s *semaphore, x objects.Instance) a
 	node := g.ObjectAt(&s.Head, x)
 	for node.Addr != 0 {
 		if seen[node.Addr] || len(seen) == limits.WorkItems {
-			return answer.Of(int64(len(seen)), target.Corruptf("the list of waits for a semaphore does not end"))
+			return answer.Of(int64(len(seen)), target.CorruptHeapf("the list of waits for a semaphore does not end"))
 		}
 		seen[node.Addr] = true
 		n, at := shapes.BindAs[*semaphoreWait](g, node)

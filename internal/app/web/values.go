@@ -63,7 +63,7 @@ func address6(o objects.Object) (string, error) {
 		return "", err
 	}
 	if a.Len != 8 {
-		return "", target.Corruptf("an IPv6 address has %d numbers", a.Len)
+		return "", target.CorruptHeapf("an IPv6 address has %d numbers", a.Len)
 	}
 	var b [16]byte
 	for i := range uint32(8) {

@@ -157,16 +157,18 @@ func TestAdvice(t *testing.T) {
 	assert.Empty(t, Advice(errors.New("other")))
 }
 
-// TestWarningOfACollection: what a collection left is one warning, and no damage is warned of besides.
+// TestWarningOfACollection: what a collection left is one warning, and no damage of the heap is warned of besides. Other damage is.
 func TestWarningOfACollection(t *testing.T) {
 	c := &Context{}
 	c.Warn(target.ErrNotInDump)
 	for range 3 {
 		c.Warn(fmt.Errorf("a place: %w", target.ErrInCollection))
-		c.Warn(target.Corruptf("another place"))
+		c.Warn(fmt.Errorf("another place: %w", target.CorruptHeapf("an object")))
 	}
 	assert.Equal(t, 2, c.Warned())
 	assert.Contains(t, c.warningLine(false, nil), "(1 not in dump, 1 unsupported)")
+	c.Warn(target.Corruptf("a thread"))
+	assert.Contains(t, c.warningLine(false, nil), "(1 not in dump, 1 unsupported, 1 corrupt)")
 	c = &Context{}
 	c.Warn(target.ErrInCollection)
 	assert.Equal(t, "warning: "+target.ErrInCollection.Error(), c.warningLine(false, nil))

@@ -143,10 +143,10 @@ func (c *Context) Page(w io.Writer) *report.Page { return report.NewPage(w, c.SO
 // Warn records that a part of the answer is missing or doubtful. The command continues. One line on stderr counts the
 // warnings at the end, and JSON lists them.
 //
-// A collection in progress is one warning: it leaves traces all over the heap, and damage looks the same.
+// A collection in progress is one warning: it leaves traces all over the heap, and damage of the heap looks the same.
 func (c *Context) Warn(err error) {
 	moving := errors.Is(err, target.ErrInCollection)
-	if c.moving && (moving || target.ReportedKind(err) == target.ErrCorrupt) {
+	if c.moving && (moving || errors.As(err, new(*target.HeapError))) {
 		return
 	}
 	if moving {

@@ -1,8 +1,11 @@
 package acceptance_test
 
 import (
+	"bytes"
 	"context"
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -15,6 +18,7 @@ import (
 	"github.com/sosgo/sosgo/internal/test/testcase"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 	"github.com/sosgo/sosgo/internal/words"
+	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/process"
 	"github.com/sosgo/sosgo/target"
 )
@@ -87,9 +91,9 @@ func TestCollectionIsNoDamage(t *testing.T) {
 	require.NoError(t, err)
 	h, err := p.Heap()
 	require.NoError(t, err)
-	flag := collecting(t, p, sound.Reads(func() { _, err = heap.Open(rt, sound) }))
+	flag := collecting(t, sound, p, sound.Reads(func() { _, err = heap.Open(rt, sound) }))
 	require.NoError(t, err)
-	require.NotNil(t, flag)
+	require.NotEmpty(t, flag)
 	damage := testdump.Words(h.Segments()[0].Objects.Start, 0x123450)
 	judge := func(patches ...testdump.Damage) *answer.Triage {
 		broken := &testdump.Altered{Target: d.Target(), Patches: patches}
@@ -100,7 +104,7 @@ func TestCollectionIsNoDamage(t *testing.T) {
 	isHeap := func(f answer.Finding) bool { return f.Kind == answer.FindingHeap }
 	assert.True(t, slices.ContainsFunc(judge(damage).Findings, isHeap))
 
-	out := judge(damage, *flag)
+	out := judge(append(flag, damage)...)
 	assert.False(t, slices.ContainsFunc(out.Findings, isHeap), "%v", out.Findings)
 	assert.NotContains(t, out.Quiet, "soundness of the heap")
 	i := slices.IndexFunc(out.Unknown, func(u answer.TriageAbsent) bool { return u.Subject == "soundness of the heap" })
@@ -120,9 +124,9 @@ func TestDamageInACollection(t *testing.T) {
 	p := firstProcess(t, sound.Open(t, d.Options()))
 	rt, err := p.Runtime()
 	require.NoError(t, err)
-	flag := collecting(t, p, sound.Reads(func() { _, err = heap.Open(rt, sound) }))
+	flag := collecting(t, sound, p, sound.Reads(func() { _, err = heap.Open(rt, sound) }))
 	require.NoError(t, err)
-	require.NotNil(t, flag)
+	require.NotEmpty(t, flag)
 	open := func(patches ...testdump.Damage) *process.Process {
 		return firstProcess(t, (&testdump.Altered{Target: d.Target(), Patches: patches}).Open(t, d.Options()))
 	}
@@ -145,7 +149,7 @@ func TestDamageInACollection(t *testing.T) {
 		}
 	}
 	require.NotNil(t, twice)
-	out := judge(*twice, *flag)
+	out := judge(append(flag, *twice)...)
 	i := slices.IndexFunc(out.Unknown, func(u answer.TriageAbsent) bool { return u.Subject == "crash" })
 	require.GreaterOrEqual(t, i, 0)
 	require.ErrorIs(t, out.Unknown[i].Err, target.ErrCorrupt)
@@ -153,12 +157,57 @@ func TestDamageInACollection(t *testing.T) {
 
 	h, err := p.Heap()
 	require.NoError(t, err)
-	flag.Bytes = []byte{0xef, 0xbe, 0xad, 0xde}
-	out = judge(testdump.Words(h.Segments()[0].Objects.Start, 0x123450), *flag)
-	assert.True(t, slices.ContainsFunc(out.Findings, func(f answer.Finding) bool { return f.Kind == answer.FindingHeap }))
-	assert.True(t, slices.ContainsFunc(out.Unknown, func(u answer.TriageAbsent) bool {
-		return u.Err != nil && target.Kind(u.Err) == target.ErrCorrupt && !u.Moving
-	}))
+	damage := testdump.Words(h.Segments()[0].Objects.Start, 0x123450)
+	impossible := flag[0]
+	impossible.Bytes = []byte{0xef, 0xbe, 0xad, 0xde}
+	for name, count := range map[string]testdump.Damage{"impossible": impossible, "without a thread that collects": flag[0]} {
+		out = judge(damage, count)
+		assert.True(t, slices.ContainsFunc(out.Findings, func(f answer.Finding) bool { return f.Kind == answer.FindingHeap }), name)
+		assert.True(t, slices.ContainsFunc(out.Unknown, func(u answer.TriageAbsent) bool {
+			return u.Err != nil && target.Kind(u.Err) == target.ErrCorrupt && !u.Moving
+		}), name)
+	}
+}
+
+// TestWhatACollectionExcuses: the collector moves objects, and nothing else. It leaves most of the heap walkable.
+func TestWhatACollectionExcuses(t *testing.T) {
+	d := testdump.Open(t, "net10-zoo")
+	sound := &testdump.Altered{Target: d.Target()}
+	p := firstProcess(t, sound.Open(t, d.Options()))
+	rt, err := p.Runtime()
+	require.NoError(t, err)
+	h, err := p.Heap()
+	require.NoError(t, err)
+	flag := collecting(t, sound, p, sound.Reads(func() { _, err = heap.Open(rt, sound) }))
+	require.NoError(t, err)
+	require.NotEmpty(t, flag)
+	open := func(patches ...testdump.Damage) *process.Process {
+		return firstProcess(t, (&testdump.Altered{Target: d.Target(), Patches: patches}).Open(t, d.Options()))
+	}
+	kind := func(p *process.Process, err error) error {
+		_, err = process.Answer(t.Context(), p, func(context.Context, *process.Call) (int, error) { return 0, err })
+		return target.Kind(err)
+	}
+	object := fmt.Errorf("a field: %w", target.InHeap(target.WrongAddress(target.Corruptf("no object"))))
+	for _, p := range []*process.Process{open(), open(flag...)} {
+		assert.Equal(t, target.ErrCorrupt, kind(p, target.Corruptf("a Module")))
+		assert.Equal(t, target.ErrNotInDump, kind(p, target.ErrNotInDump))
+	}
+	assert.Equal(t, target.ErrCorrupt, kind(open(), target.CorruptHeapf("an object")))
+	for _, err := range []error{object, target.CorruptHeapf("an object"), objects.ErrOtherType} {
+		assert.Equal(t, target.ErrUnsupported, kind(open(flag...), err))
+	}
+
+	var wild []testdump.Damage // no object is found in most of the heap
+	for _, s := range h.Segments() {
+		wild = append(wild, testdump.Damage{At: s.Objects.Start, Bytes: bytes.Repeat([]byte{0xab}, int(s.Objects.Size()/2))})
+	}
+	out, err := triage.Triage(t.Context(), open(append(wild, flag...)...), triage.Options{})
+	require.NoError(t, err)
+	i := slices.IndexFunc(out.Unknown, func(u answer.TriageAbsent) bool { return u.Subject == "soundness of the heap" })
+	require.GreaterOrEqual(t, i, 0)
+	assert.False(t, out.Unknown[i].Moving)
+	assert.Contains(t, out.Unknown[i].Reason, "more than a collection in progress explains")
 }
 
 // TestThreadsThatAreCounted: if the runtime counts a thread that its list does not have, not all threads are listed.
@@ -317,29 +366,33 @@ func breakages(t *testing.T, sound *testdump.Altered, p *process.Process) []brea
 			}
 		}))...)
 	}
-	if flag := collecting(t, p, opening); flag != nil {
-		patches := []testdump.Damage{*flag}
+	if patches := collecting(t, sound, p, opening); patches != nil {
 		out = append(out, breakage{name: "collection", premise: answer.NoCollection, state: answer.PremiseDoubtful, patches: patches},
 			breakage{name: "collector at work", premise: answer.HeapAtRest, state: answer.PremiseBroken, patches: patches})
 	}
 	return out
 }
 
-// collecting returns the patch that makes the process one that was dumped during a collection, or nil if the
-// runtime does not record that. The GC's count of the reasons why the heap is invalid is among the words that
-// opening a heap reads.
-func collecting(t *testing.T, p *process.Process, opening []target.Range) *testdump.Damage {
+// collecting returns the patches that make the process one that was dumped during a collection, or nil if the
+// runtime does not record that. The first is the GC's count of the reasons why the heap is invalid, which is among the words that
+// opening a heap reads; the second is the thread that has suspended the others.
+func collecting(t *testing.T, sound *testdump.Altered, p *process.Process, opening []target.Range) []testdump.Damage {
 	t.Helper()
 	rt, err := p.Runtime()
 	require.NoError(t, err)
+	var suspends []testdump.Damage
+	reads := sound.Reads(func() { _, err = rt.GlobalPointer("GCThread") })
+	if threads, _ := rt.Threads(); err == nil && len(reads) == 1 && len(threads) > 0 {
+		suspends = append(suspends, testdump.Words(reads[0].Start, uint64(threads[0].Addr)))
+	}
 	for _, r := range opening {
 		if n, err := target.Uint32(p.Target(), r.Start); r.Size() != 4 || err != nil || n != 0 {
 			continue
 		}
-		patch := testdump.Damage{At: r.Start, Bytes: []byte{1, 0, 0, 0}}
-		h, err := heap.Open(rt, &testdump.Altered{Target: p.Target(), Patches: []testdump.Damage{patch}})
-		if err == nil && h.InGC() {
-			return &patch
+		patches := append([]testdump.Damage{{At: r.Start, Bytes: []byte{1, 0, 0, 0}}}, suspends...)
+		h, err := heap.Open(rt, &testdump.Altered{Target: p.Target(), Patches: patches}) // rt does not see the second patch
+		if err == nil && (h.InGC() || slices.ContainsFunc(h.Warnings(), func(err error) bool { return strings.Contains(err.Error(), "collections in progress") })) {
+			return patches
 		}
 	}
 	return nil
