@@ -166,6 +166,20 @@ func (w *Walker) yieldHandled(t *dac.Thread, yield func(Root, error) bool) bool 
 	return true
 }
 
+// An UndecodedError reports that nothing tells which words of a frame are references. All that look like references are
+// considered references in their place.
+type UndecodedError struct {
+	SP   target.Addr // of the frame
+	Code target.Addr // start of its method
+	Err  error       // why the method's GC info can't be read
+}
+
+func (e *UndecodedError) Error() string {
+	return fmt.Sprintf("references of the frame %016x: %v", uint64(e.SP), e.Err)
+}
+
+func (e *UndecodedError) Unwrap() error { return e.Err }
+
 // A rootScan is the state of a scan for the roots of one thread.
 type rootScan struct {
 	w          *Walker
@@ -214,7 +228,7 @@ func (s *rootScan) yieldFrame(f *Frame, yield func(Root, error) bool) bool {
 		err = s.readSlots(f, state)
 	}
 	if err != nil {
-		err = fmt.Errorf("references of the frame %016x: %w", uint64(f.SP), err)
+		err = &UndecodedError{SP: f.SP, Code: f.Code.Start, Err: err}
 		return yield(Root{Frame: s.index, FrameIP: f.IP, FrameSP: f.SP, Method: f.Code.Method, Undecoded: true}, err)
 	}
 	if skip {

@@ -171,8 +171,7 @@ func holders(_ context.Context, q *Answers) (view, error) {
 	v := view{}
 	if l.Incomplete {
 		notes := l.Noted()
-		atWork := func(err error) bool { return errors.Is(err, stackwalk.ErrRunning) || errors.Is(err, dac.ErrHijacked) }
-		missing := slices.DeleteFunc(slices.Clone(notes), atWork)
+		missing := slices.DeleteFunc(slices.Clone(notes), q.stillHeld(notes))
 		if v.partly = firstOf(missing, nil); len(notes) == 0 {
 			v.partly = target.ErrNotInDump
 		}
@@ -194,6 +193,26 @@ func holders(_ context.Context, q *Answers) (view, error) {
 		}
 	}
 	return v, nil
+}
+
+// fewUndecoded is the number of methods without GC info that leave the holders of memory whole. Dumps with the heap lack a page of it here and there;
+// those without files of modules lack most.
+const fewUndecoded = 3
+
+// stillHeld returns a function that reports whether a note is about a frame with unknown references that keeps all the same what it refers to: all
+// words that look like references count.
+func (q *Answers) stillHeld(notes []error) func(error) bool {
+	methods := map[target.Addr]bool{}
+	for _, note := range notes {
+		if u, ok := errors.AsType[*stackwalk.UndecodedError](note); ok {
+			methods[u.Code] = true
+		}
+	}
+	few := len(methods) <= fewUndecoded && q.Premises.State(answer.StackComplete) == answer.PremiseHolds
+	return func(err error) bool {
+		_, undecoded := errors.AsType[*stackwalk.UndecodedError](err)
+		return errors.Is(err, stackwalk.ErrRunning) || errors.Is(err, dac.ErrHijacked) || few && undecoded && errors.Is(err, target.ErrNotInDump)
+	}
 }
 
 // interned describes the strings in the runtime's arrays for interned strings and literals if they are a finding.
