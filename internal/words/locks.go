@@ -118,6 +118,8 @@ var (
 	ThreadIn            = say("thread in a method", "thread {thread}, in {method},")
 	StateHolder         = say("semaphore with a holder", " ({state}; {holder} {entered})")
 	StateUnknown        = say("semaphore without a record", " ({state}; it does not record who has entered)")
+	Meeting             = say("wait for a meeting", "{waiters} for {lock} ({state}); {threads:the only other thread in a method that signals it waits|all other threads in methods that signal it wait} for what only these threads would do later{waits}")
+	SignalsIL           = say("code signals", "the IL of the methods on the stacks of all threads signals them nowhere else")
 	OtherWait           = say("wait of a thread", "thread {thread} {does}{place?}{end?}{onward?}")
 
 	HeldLock      = say("held lock", "{holder} {lock}, for which {waiters}{limit?}{onward?}")

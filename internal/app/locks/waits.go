@@ -75,7 +75,11 @@ func (r *Reader) Waits(ctx context.Context, o Options) (*answer.Waits, error) {
 	}
 	out.Idle = idle.sorted()
 	out.Verdicts = g.circles()
-	rest := slices.Concat(g.chains(), g.suspended(groups), g.rings(), g.abandonedWaiters(), g.standing())
+	met, err := g.meetings()
+	if err != nil {
+		return nil, err
+	}
+	rest := slices.Concat(met, g.chains(), g.suspended(groups), g.rings(), g.abandonedWaiters(), g.standing())
 	slices.SortStableFunc(rest, func(a, b answer.Verdict) int { return cmp.Or(byKind(a, b), byStrength(a, b)) })
 	out.Verdicts = append(out.Verdicts, rest...)
 	queued, err := g.queuedItems()

@@ -54,7 +54,12 @@ func newTrial(t *testing.T, source string) trial {
 		t.Skip("no C# compiler (mcs)")
 	}
 	dll := filepath.Join(t.TempDir(), strings.TrimSuffix(source, ".cs")+".dll")
-	out, err := exec.CommandContext(t.Context(), filepath.Join(tools, "compile-debuggee"), "-o", dll, path).CombinedOutput()
+	line := []string{filepath.Join(tools, "compile-debuggee"), "-o", dll, path}
+	if text, err := os.ReadFile(path); err == nil && !strings.Contains(string(text), "class Anchor") { // it has types beside the core library
+		verdicts := filepath.Join(shared, "debuggees", "verdicts")
+		line = []string{"python3", filepath.Join(verdicts, "mkdll.py"), dll, path, filepath.Join(verdicts, "Ordinary.cs")}
+	}
+	out, err := exec.CommandContext(t.Context(), line[0], line[1:]...).CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	return trial{tools, dll}
 }
@@ -622,6 +627,43 @@ func TestServices(t *testing.T) {
 			}
 		})
 	}
+}
+
+// meetings are the kinds of Meetings.cs. In the first, no thread goes on; the others go on or may.
+var meetings = []struct{ kind, says string }{
+	{"siren", `Quarry\.Pit\.clear.*2 of 2 signals are missing\); all other threads in methods that signal it wait .*"miner 0" itself waits for a ManualResetEventSlim .*Quarry\.Pit\.siren`},
+	{"lamp", `Quarry\.Pit\.clear.*2 of 2 signals are missing.*"miner 0" itself waits for a System\.Threading\.AutoResetEvent .*Quarry\.Pit\.lamp`},
+	{"sounds", ""},
+	{"digs", ""},
+	{"looks", ""},
+	{"hauls", ""},
+	{"timer", ""},
+}
+
+// TestMeetings checks that threads which wait for what only the others do are found, and that threads which others may end are not.
+func TestMeetings(t *testing.T) {
+	p := newTrial(t, "Meetings.cs")
+	for _, c := range meetings {
+		t.Run(c.kind, func(t *testing.T) {
+			out, err := triage.Triage(t.Context(), p.open(t, "trial", c.kind).Process, triage.Options{})
+			require.NoError(t, err)
+			if c.says == "" {
+				assert.Empty(t, out.Findings)
+				return
+			}
+			require.Len(t, out.Findings, 1)
+			assert.Equal(t, answer.FindingWait, out.Findings[0].Kind)
+			assert.Equal(t, answer.StrengthPossible, out.Findings[0].Strength)
+			assert.Regexp(t, c.says, out.Findings[0].Text)
+		})
+	}
+	t.Run("locked", func(t *testing.T) { // the lock that the blaster holds is the finding
+		out, err := triage.Triage(t.Context(), p.open(t, "trial", "locked").Process, triage.Options{})
+		require.NoError(t, err)
+		require.NotEmpty(t, out.Findings)
+		assert.Contains(t, []answer.FindingKind{answer.FindingHeld, answer.FindingWait}, out.Findings[0].Kind)
+		assert.Regexp(t, `drill|clear`, out.Findings[0].Text)
+	})
 }
 
 // shapesOfValues are expressions about Shapes.cs, with the values in its source.

@@ -1,0 +1,61 @@
+// Threads that meet at a CountdownEvent: some can never, others only look so (C# 7).
+using System;
+using System.Reflection;
+using System.Threading;
+namespace Quarry
+{
+    public static class Pit
+    {
+        public static readonly CountdownEvent clear = new CountdownEvent(2);
+        public static readonly ManualResetEventSlim siren = new ManualResetEventSlim();
+        public static readonly AutoResetEvent lamp = new AutoResetEvent(false);
+        public static readonly object drill = new object();
+        public static long rock;
+    }
+    public static class M
+    {
+        static void Say(string s) { Type c = Type.GetType("System.Console, System.Console"); c.GetMethod("WriteLine", new[] { typeof(string) }).Invoke(null, new object[] { s }); }
+        static Thread T(string name, ThreadStart run) { var t = new Thread(run) { Name = name, IsBackground = true }; t.Start(); return t; }
+
+        // The blaster sounds the siren once the pit is clear, and the miners leave once they hear it.
+        static void Blasts() { Pit.clear.Wait(); Pit.siren.Set(); Pit.rock++; }
+        static void Leaves() { Pit.siren.Wait(); Pit.rock++; Pit.clear.Signal(); }
+        // The same by an event of the system.
+        static void Lights() { Pit.clear.Wait(); Pit.lamp.Set(); }
+        static void LeavesByLamp() { Pit.lamp.WaitOne(); Pit.rock++; Pit.clear.Signal(); }
+        // Behind a lock that the blaster holds.
+        static void BlastsLocked() { lock (Pit.drill) { Pit.clear.Wait(); Pit.rock++; } }
+        static void LeavesLocked() { lock (Pit.drill) Pit.rock++; Pit.clear.Signal(); }
+
+        // Healthy: another thread sounds the siren every few seconds.
+        static void Sounds() { while (true) { Thread.Sleep(60000); Pit.siren.Set(); } }
+        static void SoundsAtLast() { Thread.Sleep(600000); Ring(); }
+        static void Ring() { Pit.siren.Set(); }
+        // Healthy: a miner digs on, and leaves later.
+        static void Digs() { Dig(); Pit.clear.Signal(); }
+        static void Dig() { for (var until = DateTime.UtcNow.AddMinutes(10); DateTime.UtcNow < until; Thread.Sleep(1)) Pit.rock++; }
+        // Healthy: the blaster looks every second.
+        static void Looks() { while (!Pit.clear.Wait(1000)) Pit.rock++; Pit.siren.Set(); }
+        // Healthy: a wait for work that ends nothing.
+        static void Hauls() { Pit.lamp.WaitOne(); Pit.rock++; }
+
+        public static void Main(string[] a)
+        {
+            switch (a[a.Length - 1])
+            {
+                case "siren": T("blaster", Blasts); for (int i = 0; i < 2; i++) T("miner " + i, Leaves); break;
+                case "lamp": T("blaster", Lights); for (int i = 0; i < 2; i++) T("miner " + i, LeavesByLamp); break;
+                case "locked": T("blaster", BlastsLocked); Thread.Sleep(300); for (int i = 0; i < 2; i++) T("miner " + i, LeavesLocked); break;
+                // healthy
+                case "sounds": T("blaster", Blasts); for (int i = 0; i < 2; i++) T("miner " + i, Leaves); T("watch", Sounds); break;
+                case "digs": T("blaster", Blasts); T("miner 0", Leaves); T("miner 1", Digs); break;
+                case "looks": T("blaster", Looks); for (int i = 0; i < 2; i++) T("miner " + i, Leaves); break;
+                case "hauls": T("blaster", Blasts); for (int i = 0; i < 2; i++) T("hauler " + i, Hauls); break;
+                case "timer": T("blaster", Blasts); var t = new Timer(_ => Pit.clear.Signal(), null, 600000, 600000); Thread.Sleep(1500); Say("READY 0"); Thread.Sleep(-1); GC.KeepAlive(t); break;
+                case "queued": T("blaster", Blasts); for (int i = 0; i < 2; i++) T("miner " + i, Leaves); for (int i = 0; i < 200; i++) ThreadPool.QueueUserWorkItem(_ => { Thread.Sleep(600000); Ring(); }); break;
+            }
+            Thread.Sleep(1500);
+            Say("READY 0"); Thread.Sleep(-1);
+        }
+    }
+}
