@@ -957,6 +957,7 @@ var exportedTypes = map[string]any{
 	"stackwalk.Thread":                   (*sosgo_stackwalk.Thread)(nil),
 	"stackwalk.ThreadStack":              (*sosgo_stackwalk.ThreadStack)(nil),
 	"stackwalk.Trust":                    (*sosgo_stackwalk.Trust)(nil),
+	"stackwalk.UndecodedError":           (*sosgo_stackwalk.UndecodedError)(nil),
 	"stackwalk.Variable":                 (*sosgo_stackwalk.Variable)(nil),
 	"stackwalk.WalkOptions":              (*sosgo_stackwalk.WalkOptions)(nil),
 	"stackwalk.Walker":                   (*sosgo_stackwalk.Walker)(nil),
