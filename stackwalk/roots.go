@@ -166,7 +166,7 @@ func (w *Walker) yieldHandled(t *dac.Thread, yield func(Root, error) bool) bool 
 	return true
 }
 
-// An UndecodedError reports that nothing tells which words of a frame are references. All that look like references are
+// An UndecodedError reports that the references of a frame are unknown. All words of the frame that look like references are
 // considered references in their place.
 type UndecodedError struct {
 	SP   target.Addr // of the frame

@@ -122,6 +122,8 @@ type survey struct {
 	items    map[target.Addr]bool              // the items queued in it
 	ctors    map[target.Addr]*stackwalk.Thread // the classes with running static constructors
 	ticks    map[target.Addr]*stackwalk.Thread // set by lastTicks
+
+	lostPulses []lostPulse // set by findLostPulses
 }
 
 // Describe lists the locks that are held or waited for, and records what could not be read. The error is ctx's.

@@ -46,6 +46,9 @@ func (r *Reader) Waits(ctx context.Context, o Options) (*answer.Waits, error) {
 	if err := s.forgotten(ctx, o.graph); err != nil {
 		return nil, err
 	}
+	if err := s.findLostPulses(); err != nil {
+		return nil, err
+	}
 	// Names of locks that only threads use do not justify a walk of the heap.
 	if err := s.nameObjects(s.waitedFor(), s.found.suspended, o.Scan); err != nil {
 		return nil, err
@@ -79,7 +82,7 @@ func (r *Reader) Waits(ctx context.Context, o Options) (*answer.Waits, error) {
 	if err != nil {
 		return nil, err
 	}
-	rest := slices.Concat(met, g.chains(), g.suspended(groups), g.rings(), g.abandonedWaiters(), g.standing())
+	rest := slices.Concat(met, g.lostPulses(), g.chains(), g.suspended(groups), g.rings(), g.abandonedWaiters(), g.standing())
 	slices.SortStableFunc(rest, func(a, b answer.Verdict) int { return cmp.Or(byKind(a, b), byStrength(a, b)) })
 	out.Verdicts = append(out.Verdicts, rest...)
 	queued, err := g.queuedItems()
@@ -110,6 +113,9 @@ func (s *survey) waitedFor() map[target.Addr]bool {
 		} else if !w.join {
 			out[w.object.Addr] = true
 		}
+	}
+	for i := range s.lostPulses {
+		out[s.lostPulses[i].collection.Addr] = true
 	}
 	named := map[string]bool{}
 	for _, op := range s.ops {

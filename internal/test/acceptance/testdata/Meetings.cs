@@ -10,6 +10,8 @@ namespace Quarry
         public static readonly ManualResetEventSlim siren = new ManualResetEventSlim();
         public static readonly AutoResetEvent lamp = new AutoResetEvent(false);
         public static readonly object drill = new object();
+        public static readonly System.Collections.Generic.Queue<string> carts = new System.Collections.Generic.Queue<string>();
+        public static volatile bool shift;
         public static long rock;
     }
     public static class M
@@ -26,6 +28,16 @@ namespace Quarry
         // Behind a lock that the blaster holds.
         static void BlastsLocked() { lock (Pit.drill) { Pit.clear.Wait(); Pit.rock++; } }
         static void LeavesLocked() { lock (Pit.drill) Pit.rock++; Pit.clear.Signal(); }
+
+        // A pulse that came before the wait, or none.
+        static void Crushes() { while (true) { string s; lock (Pit.carts) { while (Pit.carts.Count == 0) Monitor.Wait(Pit.carts); s = Pit.carts.Dequeue(); } Pit.rock += s.Length; } }
+        static void CrushesIf() { while (true) { lock (Pit.carts) { if (Pit.carts.Count < 1) Monitor.Wait(Pit.carts); if (Pit.carts.Count > 0) Pit.rock += Pit.carts.Dequeue().Length; } } }
+        static void Fills(int n) { lock (Pit.carts) for (int i = 0; i < n; i++) Pit.carts.Enqueue("cart " + i); }
+        // Healthy: it waits until the shift begins, or until all carts are empty.
+        static void CrushesInShift() { lock (Pit.carts) { while (Pit.carts.Count == 0 || !Pit.shift) Monitor.Wait(Pit.carts); Pit.rock += Pit.carts.Dequeue().Length; } }
+        static void Closes() { lock (Pit.carts) { while (Pit.carts.Count > 0) Monitor.Wait(Pit.carts); Pit.rock++; } }
+        // Healthy: the crushers that are awake take the carts one by one.
+        static void CrushesSlowly() { while (true) { string s; lock (Pit.carts) { while (Pit.carts.Count == 0) Monitor.Wait(Pit.carts); s = Pit.carts.Dequeue(); } Thread.Sleep(600000); Pit.rock += s.Length; } }
 
         // Healthy: another thread sounds the siren every few seconds.
         static void Sounds() { while (true) { Thread.Sleep(60000); Pit.siren.Set(); } }
@@ -46,7 +58,13 @@ namespace Quarry
                 case "siren": T("blaster", Blasts); for (int i = 0; i < 2; i++) T("miner " + i, Leaves); break;
                 case "lamp": T("blaster", Lights); for (int i = 0; i < 2; i++) T("miner " + i, LeavesByLamp); break;
                 case "locked": T("blaster", BlastsLocked); Thread.Sleep(300); for (int i = 0; i < 2; i++) T("miner " + i, LeavesLocked); break;
+                case "lost": for (int i = 0; i < 3; i++) T("crusher " + i, Crushes); Thread.Sleep(300); Fills(40); break;
+                case "lostif": for (int i = 0; i < 3; i++) T("crusher " + i, CrushesIf); Thread.Sleep(300); Fills(40); break;
                 // healthy
+                case "empty": for (int i = 0; i < 3; i++) T("crusher " + i, Crushes); break;
+                case "shift": for (int i = 0; i < 3; i++) T("crusher " + i, CrushesInShift); Thread.Sleep(300); Fills(40); break;
+                case "closes": T("clerk", Closes); Fills(40); T("clerk 2", Closes); break;
+                case "slow": for (int i = 0; i < 3; i++) T("crusher " + i, CrushesSlowly); Thread.Sleep(300); Fills(40); lock (Pit.carts) Monitor.Pulse(Pit.carts); break;
                 case "sounds": T("blaster", Blasts); for (int i = 0; i < 2; i++) T("miner " + i, Leaves); T("watch", Sounds); break;
                 case "digs": T("blaster", Blasts); T("miner 0", Leaves); T("miner 1", Digs); break;
                 case "looks": T("blaster", Looks); for (int i = 0; i < 2; i++) T("miner " + i, Leaves); break;

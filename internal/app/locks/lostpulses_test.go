@@ -1,0 +1,56 @@
+package locks
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo/metadata"
+)
+
+// TestZeroAt: a wait follows from a number of 0 only if all paths to it go through a test. In the code, nop (00) stands for the wait, and the number is
+// that of a call (28) of the token 1; calls of the token 2 are conditions of other kinds.
+func TestZeroAt(t *testing.T) {
+	const (
+		get, other         = "\x28\x01\x00\x00\x00", "\x28\x02\x00\x00\x00"
+		wait, ret          = "\x00", "\x2a"
+		br, brfalse, brtru = "\x2b", "\x2c", "\x2d"
+		zero, beq, bgt     = "\x16", "\x2e", "\x30"
+		one, bge           = "\x17", "\x2f"
+		ceq                = "\xfe\x01"
+		stloc, ldloc       = "\x0a", "\x06"
+	)
+	for name, c := range map[string]struct {
+		code string
+		want bool
+	}{
+		"while it is 0":                     {br + "\x01" + wait + get + brfalse + "\xf8" + ret, true},
+		"while it is 0, not optimized":      {br + "\x01" + wait + get + zero + ceq + stloc + ldloc + brtru + "\xf3" + ret, true},
+		"while it is 0, or another":         {br + "\x01" + wait + get + brfalse + "\xf8" + other + brtru + "\xf1" + ret, false},
+		"while it is 0, and another":        {br + "\x01" + wait + get + brtru + "\x07" + other + brtru + "\xf1" + ret + ret, true},
+		"while it is not 0":                 {br + "\x01" + wait + get + brtru + "\xf8" + ret, false},
+		"if it is 0":                        {get + brtru + "\x01" + wait + ret, true},
+		"if it is not more than 0":          {get + zero + bgt + "\x01" + wait + ret, true},
+		"if it is equal to 0, after a jump": {get + zero + beq + "\x01" + ret + wait + ret, true},
+		"if it is less than 1":              {get + one + bge + "\x01" + wait + ret, true},
+		"after it was 0 once":               {get + brtru + "\x03" + wait + br + "\xfd" + ret, false}, // waits again without a test
+		"without a test":                    {wait + ret, false},
+		"by another number":                 {other + brtru + "\x01" + wait + ret, false},
+	} {
+		g, err := readFlow(&metadata.MethodBody{Code: []byte(c.code)})
+		require.NoError(t, err, name)
+		at := -1
+		for i := range g.code {
+			if g.code[i].Opcode.String() == "nop" {
+				at = g.code[i].Offset
+			}
+		}
+		require.GreaterOrEqual(t, at, 0, name)
+		isTest := func(call int) bool {
+			in := &g.code[g.at[call]]
+			return in.Opcode.String() == "call" && in.Token() == 1
+		}
+		assert.Equal(t, c.want, g.zeroAt(at, isTest), name)
+	}
+}
