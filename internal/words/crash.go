@@ -13,6 +13,7 @@ var (
 	RecordMissing     = say("crash record missing", "the dump has no crash record")
 	RecordUnread      = say("crash record unread", "unknown whether there was a crash record: threads are missing from the dump")
 	RecordMissingBut  = say("unhandled exception without a crash record", "the dump has no crash record; a thread has an unhandled exception")
+	RecordUnreadBut   = say("unhandled exception, crash record unread", "a thread has an unhandled exception; unknown whether there was a crash record: threads are missing from the dump")
 	OwnReason         = say("reason of an own record", "{reason}")
 	OwnMessage        = say("message of an own record", "{message}")
 

@@ -281,18 +281,27 @@ func (d *describer) unrecorded() {
 	x, recorded := d.p.Target().Exception()
 	switch {
 	case d.died.Unhandled:
-		d.ended(words.RecordMissingBut.Of())
+		d.ended(d.noRecord())
 	case recorded && x.Requested:
 		d.out.Alive = true
 		d.ended(Reason(&x, 0))
 	default:
 		d.out.Alive = true
-		if d.lostThreads() {
-			d.ended(words.RecordUnread.Of())
-		} else {
-			d.ended(words.RecordMissing.Of())
-		}
+		d.ended(d.noRecord())
 	}
+}
+
+// noRecord states that there is no crash record, or that it may have been lost with threads.
+func (d *describer) noRecord() answer.Statement {
+	switch lost := d.lostThreads(); {
+	case d.died.Unhandled && lost:
+		return words.RecordUnreadBut.Of()
+	case d.died.Unhandled:
+		return words.RecordMissingBut.Of()
+	case lost:
+		return words.RecordUnread.Of()
+	}
+	return words.RecordMissing.Of()
 }
 
 // lostThreads reports whether the dump has lost threads. A signal, which is stored beside them, can be lost too.

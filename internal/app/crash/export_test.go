@@ -27,6 +27,11 @@ func DescribeSubject(ctx context.Context, s *Subject) *answer.Crash {
 	return describeFrom(ctx, s.Process, s.list, nil, Options{})
 }
 
+// NoRecord returns what is said of a dump without a crash record. lost is why threads may be missing.
+func NoRecord(unhandled bool, lost error) string {
+	return (&describer{died: &Crash{Unhandled: unhandled, lost: lost}}).noRecord().Text
+}
+
 // FailFastAt returns the FailFast description of t if f were a frame of Environment.FailFast.
 func FailFastAt(p *Subject, rt *dac.Runtime, w *stackwalk.Walker, t *stackwalk.Thread, f *stackwalk.Frame) *answer.FailFast {
 	d := &describer{ctx: context.Background(), p: p.Process, rt: rt, died: &Crash{Thread: t}, out: &answer.Crash{}, fatal: f}

@@ -9,8 +9,8 @@ import (
 	"github.com/sosgo/sosgo/metadata"
 )
 
-// TestZeroAt: a wait follows from a number of 0 only if all paths to it go through a test. In the code, nop (00) stands for the wait, and the number is
-// that of a call (28) of the token 1; calls of the token 2 are conditions of other kinds.
+// TestZeroAt: a wait follows from a number of 0 only if all paths to it go through a test. In the code, nop (00) stands for the wait. A call (28) of
+// the token 1 returns the number, and calls of the token 2 are conditions of other kinds.
 func TestZeroAt(t *testing.T) {
 	const (
 		get, other         = "\x28\x01\x00\x00\x00", "\x28\x02\x00\x00\x00"
