@@ -131,6 +131,8 @@ type ManagedThread struct {
 	StackLow     *target.Addr       `json:"stackLow,omitempty" doc:"lowest address of the stack"`
 	StackHigh    *target.Addr       `json:"stackHigh,omitempty" doc:"end of the stack"`
 	Activity     *ThreadActivity    `json:"activity,omitempty" doc:"with -stacks: what the thread does"`
+	User         Maybe[Seconds]     `json:"userTime,omitzero" doc:"processor time of its own code, in seconds"`
+	Kernel       Maybe[Seconds]     `json:"kernelTime,omitzero" doc:"processor time of the system for it, in seconds"`
 
 	// ExceptionError is why the thread's exception is unknown.
 	ExceptionError error `json:"-"`

@@ -175,6 +175,7 @@ func TestThreads(t *testing.T) {
 	assert.Equal(t, time.Date(2023, 11, 14, 0, 0, 0, 100, time.UTC), a.Created)
 	assert.Equal(t, 3*time.Microsecond, a.Kernel)
 	assert.Equal(t, 4*time.Microsecond, a.User)
+	assert.Equal(t, []bool{true, false}, []bool{a.Timed, b.Timed}, "the list has no entry for the second")
 	assert.Equal(t, target.Addr(exeAddr+0x10), a.Start)
 	assert.Equal(t, uint32(0x14), b.ID)
 	assert.Equal(t, "wörker", b.Name)
@@ -312,6 +313,7 @@ func TestThreadInfoFlags(t *testing.T) {
 	assert.False(t, th.Registers.Known())
 	assert.Zero(t, th.TEB)
 	assert.Zero(t, th.Start)
+	assert.False(t, th.Timed)
 	assert.Len(t, f.Warnings(), 1)
 }
 

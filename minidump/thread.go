@@ -144,6 +144,7 @@ func (f *File) thread(s *section, e []byte, info ThreadInfo, listed bool, n *not
 	}
 	if listed && info.DumpFlags&threadInvalidInfo == 0 {
 		t.Start, t.Created, t.Kernel, t.User = info.Start, info.Created, info.Kernel, info.User
+		t.Timed = !info.Created.IsZero() // GetThreadTimes gives all of them or none
 	}
 	switch {
 	case !readsContexts(f.platform.Arch):

@@ -286,6 +286,7 @@ type Thread struct {
 	Created    time.Time
 	Kernel     time.Duration
 	User       time.Duration
+	Timed      bool // the dump records Kernel and User, which may be zero
 }
 
 // Protection is the access that a region allows.

@@ -71,6 +71,7 @@ func describeManaged(t *stackwalk.Thread, g *answer.Gaps, p target.Target, rt *d
 		AllocLimit:   answer.Known(m.AllocContext.Limit),
 		Special:      purposes(m),
 	}
+	d.User, d.Kernel = Times(t)
 	if err := m.Unknown; err != nil {
 		d.State.Err, d.GCMode.Err, d.Domain.Err, d.Apartment.Err = err, err, err, err
 		describeThrown(g, &d, rt, m)

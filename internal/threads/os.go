@@ -1,8 +1,6 @@
 package threads
 
 import (
-	"slices"
-
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
@@ -12,7 +10,6 @@ import (
 func DescribeOS(p target.Target, list []stackwalk.Thread, current *stackwalk.Thread) *answer.OSThreads {
 	out := &answer.OSThreads{}
 	crash, _ := p.Exception()
-	times := TimesOf(p, list)
 	for i := range list {
 		t := &list[i]
 		if t.OS == nil {
@@ -21,7 +18,7 @@ func DescribeOS(p target.Target, list []stackwalk.Thread, current *stackwalk.Thr
 		regs := &t.OS.Registers
 		d := answer.OSThread{Thread: t.Describe(&out.Gaps), Current: t == current, TEB: t.OS.TEB, Signal: t.OS.Signal,
 			IP: pointer(regs.IP()), SP: pointer(regs.SP()), FP: pointer(regs.FP())}
-		d.User, d.Kernel = times(t)
+		d.User, d.Kernel = Times(t)
 		if t.OS.ID != 0 && t.OS.ID == crash.ThreadID && !crash.Requested {
 			d.Crashed = crash.Words
 		}
@@ -37,18 +34,12 @@ func pointer(a target.Addr, known bool) answer.Maybe[target.Addr] {
 	return answer.Known(a)
 }
 
-// TimesOf returns a function for the processor times of threads. They are target.ErrNotInDump in a dump that records no
-// times, such as those of createdump, and for the first thread in a kernel's core, which has the sum of all threads in
-// their place.
-func TimesOf(p target.Target, list []stackwalk.Thread) func(*stackwalk.Thread) (user, kernel answer.Maybe[answer.Seconds]) {
-	process := p.Process()
-	recorded := process.Times != nil || slices.ContainsFunc(list, func(t stackwalk.Thread) bool { return t.OS != nil && t.OS.User+t.OS.Kernel > 0 })
-	summed := p.Platform().OS != target.OSWindows && process.Times != nil
-	return func(t *stackwalk.Thread) (user, kernel answer.Maybe[answer.Seconds]) {
-		if t.OS == nil || !recorded || summed && t.OS.ID == process.ID && t.OS.User+t.OS.Kernel == 0 {
-			unknown := answer.Maybe[answer.Seconds]{Err: target.ErrNotInDump}
-			return unknown, unknown
-		}
-		return answer.Known(answer.Seconds(t.OS.User.Seconds())), answer.Known(answer.Seconds(t.OS.Kernel.Seconds()))
+// Times returns the processor times of a thread. They are target.ErrNotInDump in a dump that does not record them, such
+// as one of createdump, and for the first thread in a kernel's core, which has the sum of all threads in their place.
+func Times(t *stackwalk.Thread) (user, kernel answer.Maybe[answer.Seconds]) {
+	if t.OS == nil || !t.OS.Timed {
+		unknown := answer.Maybe[answer.Seconds]{Err: target.ErrNotInDump}
+		return unknown, unknown
 	}
+	return answer.Known(answer.Seconds(t.OS.User.Seconds())), answer.Known(answer.Seconds(t.OS.Kernel.Seconds()))
 }

@@ -11,41 +11,23 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A timed process has a system and recorded times.
-type timed struct {
-	target.Target
-	os    target.OS
-	times *target.Times
-}
-
-func (p timed) Platform() target.Platform { return target.Platform{OS: p.os} }
-func (p timed) Process() target.Process   { return target.Process{ID: 1, Times: p.times} }
-
-// TestTimesOf checks that times that a dump does not record are missing, not zero.
-func TestTimesOf(t *testing.T) {
-	first, busy, idle := target.Thread{ID: 1}, target.Thread{ID: 2, User: 3 * time.Second, Kernel: time.Second}, target.Thread{ID: 3}
-	all := []stackwalk.Thread{{OS: &first}, {OS: &busy}, {OS: &idle}}
-	none := []stackwalk.Thread{{OS: &first}, {OS: &idle}}
-	sum := &target.Times{User: 4 * time.Second}
+// TestTimes checks that times that a dump does not record are missing, not zero.
+func TestTimes(t *testing.T) {
+	busy := target.Thread{ID: 2, User: 3 * time.Second, Kernel: time.Second, Timed: true}
 	for _, c := range []struct {
 		name    string
-		process timed
-		list    []stackwalk.Thread
-		at      int
+		thread  stackwalk.Thread
 		user    float64
 		unknown bool
 	}{
-		{"a thread of a kernel's core", timed{os: target.OSLinux, times: sum}, all, 1, 3, false},
-		{"an idle thread of it", timed{os: target.OSLinux, times: sum}, all, 2, 0, false},
-		{"the first thread of it", timed{os: target.OSLinux, times: sum}, all, 0, 0, true},
-		{"the first thread of a minidump", timed{os: target.OSWindows, times: sum}, all, 0, 0, false},
-		{"createdump", timed{os: target.OSLinux}, none, 1, 0, true},
+		{"a thread with times", stackwalk.Thread{OS: &busy}, 3, false},
+		{"an idle thread", stackwalk.Thread{OS: &target.Thread{ID: 3, Timed: true}}, 0, false},
+		{"a thread without times", stackwalk.Thread{OS: &target.Thread{ID: 1}}, 0, true},
+		{"a thread that no OS thread runs", stackwalk.Thread{}, 0, true},
 	} {
-		user, kernel := threads.TimesOf(c.process, c.list)(&c.list[c.at])
+		user, kernel := threads.Times(&c.thread)
 		assert.Equal(t, c.unknown, user.Err != nil, c.name)
 		assert.Equal(t, user.Err, kernel.Err, c.name)
 		assert.InDelta(t, c.user, float64(user.Value), 0, c.name)
 	}
-	dead, _ := threads.TimesOf(timed{os: target.OSLinux}, all)(&stackwalk.Thread{})
-	assert.ErrorIs(t, dead.Err, target.ErrNotInDump)
 }

@@ -174,10 +174,9 @@ type threadRow struct {
 
 func threadRows(_ context.Context, p *process.Process) iter.Seq2[threadRow, error] {
 	list, err := p.Threads()
-	times := threads.TimesOf(p.Dump().Target(), list)
 	return rowsOf(listed(list, err), func(t stackwalk.Thread) threadRow {
 		row := newThreadRow(t)
-		user, kernel := times(&t)
+		user, kernel := threads.Times(&t)
 		row.User, row.Kernel = query.SomeOr(float64(user.Value), user.Err), query.SomeOr(float64(kernel.Value), kernel.Err)
 		return row
 	})

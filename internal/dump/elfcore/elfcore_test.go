@@ -474,6 +474,7 @@ func TestTimes(t *testing.T) {
 	require.Len(t, f.Threads(), 2)
 	assert.Zero(t, f.Threads()[0].User+f.Threads()[0].Kernel)
 	assert.Equal(t, 1500*time.Millisecond, f.Threads()[1].User)
+	assert.Equal(t, []bool{false, true}, []bool{f.Threads()[0].Timed, f.Threads()[1].Timed})
 
 	assert.Nil(t, open(t, small()).Process().Times, "no thread has the number of the process")
 }

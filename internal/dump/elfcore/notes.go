@@ -221,16 +221,18 @@ func (b *builder) decodeNotes() {
 
 // moveProcessTimes moves the times of the process's first thread to the process: the kernel stores
 // there the sum over all threads, including ended ones (fill_prstatus in fs/binfmt_elf.c). The
-// thread's own times are unknown.
+// thread's own times are unknown. If all times are zero, the writer records none: createdump and gdb leave them out.
 func (b *builder) moveProcessTimes() {
+	recorded := slices.ContainsFunc(b.Threads, func(t target.Thread) bool { return t.User+t.Kernel > 0 })
+	moved := false
 	for i := range b.Threads {
 		t := &b.Threads[i]
-		if b.Process.ID == 0 || t.ID != b.Process.ID || t.User+t.Kernel == 0 {
+		t.Timed = recorded
+		if moved || b.Process.ID == 0 || t.ID != b.Process.ID || t.User+t.Kernel == 0 {
 			continue
 		}
 		b.Process.Times = &target.Times{User: t.User, Kernel: t.Kernel}
-		t.User, t.Kernel = 0, 0
-		return
+		t.User, t.Kernel, t.Timed, moved = 0, 0, false, true
 	}
 }
 

@@ -54,14 +54,26 @@ func askThreads(c *cli.Context, o *osThreadOptions) (*answer.OSThreads, error) {
 		out.Threads = slices.DeleteFunc(out.Threads, func(t answer.OSThread) bool { return !t.Current })
 	}
 	if o.Times {
-		if !slices.ContainsFunc(out.Threads, func(t answer.OSThread) bool { return t.User.Err == nil }) {
-			return nil, noTimesError{}
-		}
-		slices.SortStableFunc(out.Threads, func(x, y answer.OSThread) int {
-			return cmp.Compare(y.User.Value+y.Kernel.Value, x.User.Value+x.Kernel.Value)
-		})
+		return out, sortByTimes(out.Threads, func(t *answer.OSThread) (user, kernel answer.Maybe[answer.Seconds]) { return t.User, t.Kernel })
 	}
 	return out, nil
+}
+
+// sortByTimes sorts threads by their processor times, the largest first. It fails if no thread has times.
+func sortByTimes[T any](list []T, times func(*T) (user, kernel answer.Maybe[answer.Seconds])) error {
+	sum, recorded := func(t T) answer.Seconds {
+		user, kernel := times(&t)
+		return user.Value + kernel.Value
+	}, false
+	for i := range list {
+		user, _ := times(&list[i])
+		recorded = recorded || user.Err == nil
+	}
+	if !recorded {
+		return noTimesError{}
+	}
+	slices.SortStableFunc(list, func(x, y T) int { return cmp.Compare(sum(y), sum(x)) })
+	return nil
 }
 
 // A noTimesError reports that the dump records no processor times.
@@ -159,16 +171,19 @@ func named(all *answer.Registers, names []string) *answer.Registers {
 
 type managedOptions struct {
 	stacks.ManagedOptions
+	Times            bool `opt:"times" excludes:"stacks" help:"with processor times, the largest first"`
 	ManagedException bool `opt:"managedexception" help:"no output: the first thread that threw an exception becomes the current one"`
 }
 
 func clrThreadsCommand() cli.Command {
-	return cli.Ask(cli.Command{
+	return cli.AskWith(cli.Command{
 		Name:    "clrthreads",
 		Summary: "list the managed threads: ids, state, GC mode, allocation context, exception",
 		Help: "DBG is the number that setthread and dso take; XXXX marks a thread that is dead or has " +
 			"not started. Lock Count is -00001 where the runtime does not count locks (.NET 8 and later).",
-	}, askCLRThreads, threadtext.ManagedThreads)
+	}, askCLRThreads, func(p *report.Page, l *answer.ManagedThreads, o *managedOptions) {
+		threadtext.ManagedThreads(p, l, o.Times)
+	})
 }
 
 func askCLRThreads(c *cli.Context, o *managedOptions) (*answer.ManagedThreads, error) {
@@ -187,7 +202,11 @@ func askCLRThreads(c *cli.Context, o *managedOptions) (*answer.ManagedThreads, e
 		}
 		return nil, err
 	}
-	return stacks.ManagedThreads(c.Context(), ask.View(c), o.ManagedOptions)
+	out, err := stacks.ManagedThreads(c.Context(), ask.View(c), o.ManagedOptions)
+	if err != nil || !o.Times {
+		return out, err
+	}
+	return out, sortByTimes(out.Threads, func(t *answer.ManagedThread) (user, kernel answer.Maybe[answer.Seconds]) { return t.User, t.Kernel })
 }
 
 type stateOptions struct {

@@ -9,15 +9,23 @@ import (
 	"github.com/sosgo/sosgo/internal/front/report"
 )
 
-// ManagedThreads is the text of clrthreads: a table of the threads or, if requested, of their activities.
-func ManagedThreads(p *report.Page, l *answer.ManagedThreads) {
+// ManagedThreads is the text of clrthreads: a table of the threads or, if requested, of their activities. times begins
+// each line of the table with processor times.
+func ManagedThreads(p *report.Page, l *answer.ManagedThreads, times bool) {
 	threadCounts(p, &l.Counts)
 	if len(l.Threads) > 0 && l.Threads[0].Activity != nil {
 		activities(p, l.Threads)
 		return
 	}
 	t := p.Columns(4, 4, 8, -16, 8, -11, -33, -16, -5, -3, 0)
-	p.Printf("%108s%s\n", "", "Lock  ")
+	indent := 108
+	if times {
+		indent += timesWidth
+	}
+	p.Printf("%*s%s\n", indent, "", "Lock  ")
+	if times {
+		timesHead(p)
+	}
 	_ = t.Row("DBG", "ID", "OSID", "ThreadOBJ", "State", "GC Mode", "GC Alloc Context", "Domain", "Count", "Apt", "Exception")
 	for i := range l.Threads {
 		th := &l.Threads[i]
@@ -27,6 +35,9 @@ func ManagedThreads(p *report.Page, l *answer.ManagedThreads) {
 		}
 		if th.AllocPointer.Err != nil || th.AllocLimit.Err != nil || th.Thread.Thread == 0 {
 			context = "?"
+		}
+		if times {
+			timesOf(p, th.User, th.Kernel)
 		}
 		_ = t.Row(index(&th.Thread), id, fmt.Sprintf("%x", th.OSID), object,
 			absentOr(th.State.Err, fmt.Sprintf("%x", uint64(th.State.Value))), orAbsent(&th.GCMode), context,

@@ -20,7 +20,8 @@ type OSThreadsOptions struct {
 // OSThreads is the text of threads.
 func OSThreads(p *report.Page, l *answer.OSThreads, o OSThreadsOptions) {
 	if o.Times {
-		p.Printf("%11s %11s  Thread\n", "User", "Kernel")
+		timesHead(p)
+		p.Print("Thread\n")
 	}
 	for i := range l.Threads {
 		osThread(p, &l.Threads[i], o)
@@ -33,7 +34,7 @@ func osThread(p *report.Page, t *answer.OSThread, o OSThreadsOptions) {
 		mark = "*"
 	}
 	if o.Times {
-		p.Printf("%11s %11s  ", seconds(t.User), seconds(t.Kernel))
+		timesOf(p, t.User, t.Kernel)
 	}
 	p.Printf("%s%s 0x%04X (%d)", mark, index(&t.Thread), t.OSID, t.OSID)
 	if !p.SOS {
@@ -54,6 +55,17 @@ func osThread(p *report.Page, t *answer.OSThread, o OSThreadsOptions) {
 		p.Printf("    %-3s %s\n", r.label, text)
 	}
 	p.Printf("    TEB 0x%s\n", report.Hex16(t.TEB))
+}
+
+// timesWidth is the width of the columns with processor times.
+const timesWidth = 25
+
+// timesHead writes the heads of the columns with processor times.
+func timesHead(p *report.Page) { p.Printf("%11s %11s  ", "User", "Kernel") }
+
+// timesOf writes the columns with processor times.
+func timesOf(p *report.Page, user, kernel answer.Maybe[answer.Seconds]) {
+	p.Printf("%11s %11s  ", seconds(user), seconds(kernel))
 }
 
 // seconds formats a processor time.
