@@ -21,6 +21,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/encoding/utf16text"
+	"github.com/sosgo/sosgo/internal/live/diagport"
 	"github.com/sosgo/sosgo/internal/live/processes"
 	"github.com/sosgo/sosgo/target"
 )
@@ -34,6 +35,7 @@ type fakeRuntime struct {
 	proc, root string
 	write      func(file string) (code uint32, text string) // answers a request for a dump of file, a path of the test
 	asked      int
+	old        bool // it is .NET Core 3.1, which knows one command
 }
 
 // start starts a runtime.
@@ -90,14 +92,16 @@ func (r *fakeRuntime) serve(l net.Listener) {
 func (r *fakeRuntime) reply(command, payload []byte) []byte {
 	var body []byte
 	code := uint32(0)
-	switch string(command) {
-	case "\x04\x08":
+	switch name := string(command); {
+	case r.old && name != "\x01\x01":
+		code, body = diagport.CodeUnknownCommand, binary.LittleEndian.AppendUint32(nil, diagport.CodeUnknownCommand)
+	case name == "\x04\x08":
 		body = binary.LittleEndian.AppendUint64([]byte{1, 0, 0, 0}, inner)
 		body = append(body, make([]byte, 16)...)
 		for _, s := range []string{"/app/shop", "Linux", "x64", "shop", "8.0.1", "linux-x64"} {
 			body = appendText(body, s)
 		}
-	case "\x01\x03":
+	case name == "\x01\x03", r.old:
 		r.asked++
 		n := binary.LittleEndian.Uint32(payload)
 		inside := utf16text.String(payload[4 : 4+2*(n-1)])
@@ -186,6 +190,15 @@ func TestDump(t *testing.T) {
 	assert.Equal(t, "dump", string(b))
 }
 
+// TestOldRuntime takes a dump of a runtime that knows no command but the first one for dumps.
+func TestOldRuntime(t *testing.T) {
+	r := &fakeRuntime{write: writes("dump"), old: true}
+	p, dir := start(t, r), t.TempDir()
+	a, err := Dump(t.Context(), p, Options{Kind: "heap", Out: filepath.Join(dir, "out.dmp")})
+	require.NoError(t, err)
+	assert.Equal(t, []any{1, true, "", "", "shop"}, []any{r.asked, a.Process.Answers, a.Process.Runtime, a.Process.Platform, a.Process.Name})
+}
+
 // TestLeftovers: dumps of commands that were killed are removed once they are old. All other files stay.
 func TestLeftovers(t *testing.T) {
 	r := &fakeRuntime{write: writes("dump")}
@@ -237,6 +250,12 @@ func TestFailures(t *testing.T) {
 		"not supported":   {write: func(string) (uint32, string) { return 0x80131515, "" }, text: "can't write dumps of itself", next: "gcore", code: target.ErrUnsupported, asked: true},
 		"dies":            {write: partly(hangUp, ""), text: "closed the connection", next: "gcore", asked: true},
 		"nothing written": {write: func(string) (uint32, string) { return 0, "" }, text: "wrote no file", next: "seccomp", asked: true},
+		"a single file of .NET 8": {before: func(r *fakeRuntime) {
+			at, program := filepath.Join(r.proc, fmt.Sprint(os.Getpid())), filepath.Join(r.root, "single")
+			_ = os.WriteFile(at+"/maps", []byte("00001000-00003000 rw-p 00000000 00:00 0\n"), 0o600)
+			_ = os.WriteFile(program, []byte("…[createdump] Only full dumps …"), 0o755)
+			_ = os.Symlink(program, at+"/exe")
+		}, text: "only as a full dump", next: "-type full", code: target.ErrUnsupported},
 		"a link":          {write: func(f string) (uint32, string) { _ = os.Symlink(secret, f); return 0, "" }, text: "neither a file nor a folder", asked: true},
 		"two names":       {write: func(f string) (uint32, string) { _ = os.Link(secret, f); return 0, "" }, text: "not a file that the process alone has made", asked: true},
 		"a pipe":          {write: func(f string) (uint32, string) { _ = syscall.Mkfifo(f, 0o600); return 0, "" }, text: "neither a file nor a folder", asked: true},

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/live/diagport"
 	"github.com/sosgo/sosgo/internal/live/processes"
 	"github.com/sosgo/sosgo/target"
@@ -16,7 +17,7 @@ import (
 
 // failures are what createdump writes when it fails, and what helps.
 var failures = []struct{ text, next string }{
-	{"Only full dumps are supported", "-type full"},
+	{"Only full dumps are supported", fullOnly},
 	{"No space left", "-o FILE or -in DIR names a folder on a larger disk; -type mini is smaller"},
 	{"Disk quota exceeded", "-o FILE or -in DIR names a folder on a larger disk; -type mini is smaller"},
 	{"File too large", "the process may not write files that large (RLIMIT_FSIZE); -type mini is smaller"},
@@ -31,6 +32,9 @@ var failures = []struct{ text, next string }{
 
 // ended is what to do about a createdump that a signal has ended, which the runtime does not report.
 const ended = "the container's seccomp profile or its memory limit may do that: the kernel's log says so; add the capability SYS_PTRACE, or memory for createdump"
+
+// fullOnly is the next step where createdump can't write another kind.
+const fullOnly = "-type full"
 
 const forbidden = "createdump reads its parent by ptrace: the container's seccomp profile must allow it, or add the capability SYS_PTRACE"
 
@@ -73,7 +77,12 @@ func (j *job) tool() error {
 		return nil // it is there, or that can't be seen
 	}
 	if m.Single {
-		if has, err := j.p.HasDumper(); has || err != nil {
+		switch has, err := j.p.HasDumper(); {
+		case err != nil:
+			return nil
+		case has && j.o.Kind != answer.DumpFull: // in .NET 8, it reports success, and the process that it has begun never ends
+			return &processes.Refusal{Text: fmt.Sprintf("process %d is a single-file program, which is written only as a full dump", j.p.PID), Kind: target.ErrUnsupported, Next: fullOnly}
+		case has:
 			return nil
 		}
 	}

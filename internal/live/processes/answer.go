@@ -102,7 +102,7 @@ func (p *Process) Next(err error) string {
 
 // platform returns what the runtime was built for.
 func platform(i *diagport.Info) string {
-	if i.Platform != "" {
+	if i.Platform != "" || i.OS == "" {
 		return i.Platform
 	}
 	return strings.ToLower(i.OS) + "-" + i.Arch

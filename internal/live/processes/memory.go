@@ -47,7 +47,7 @@ func (p *Process) Mapped() (*Mapped, error) {
 			m.Writable += end - start
 		}
 		if at := strings.IndexByte(line, '/'); at >= 0 {
-			m.file(strings.TrimSuffix(line[at:], "\n"), strings.Contains(fields[1], "x"))
+			m.file(strings.TrimSuffix(strings.TrimSuffix(line[at:], "\n"), " (deleted)"), strings.Contains(fields[1], "x"))
 		}
 	}
 	if m.Single {

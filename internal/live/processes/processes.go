@@ -81,7 +81,8 @@ func (p *Process) gone() error {
 	return &Refusal{Text: fmt.Sprintf("process %d has ended", p.PID), Next: "sosgo ps lists the processes that run"}
 }
 
-// Ask asks the process what it is, and checks that it answers for itself.
+// Ask asks the process what it is, and checks that it answers for itself. A runtime older than .NET 5 answers with its
+// process id alone.
 func (p *Process) Ask(ctx context.Context) (*diagport.Info, error) {
 	switch {
 	case p.Why != nil:
@@ -90,6 +91,10 @@ func (p *Process) Ask(ctx context.Context) (*diagport.Info, error) {
 		return nil, &Refusal{Text: "it has no diagnostics port"}
 	}
 	info, err := p.Client().Info(ctx)
+	var reported *diagport.RuntimeError
+	if errors.As(err, &reported) && reported.Code == diagport.CodeUnknownCommand {
+		return &diagport.Info{PID: uint64(p.Inner)}, nil // .NET Core 3.1 writes dumps, and can't say what it is
+	}
 	if err != nil {
 		return nil, err
 	}
