@@ -45,16 +45,17 @@ func list(ctx context.Context, c *process.Call, rt *dac.Runtime) (*answer.LoadCo
 		}
 		return nil, err
 	}
-	l.out.Note(err)
 	if err := l.find(); err != nil {
 		return nil, err
 	}
+	l.alone = len(l.out.Noted()) == 0 && !slices.ContainsFunc(l.out.Contexts, func(c answer.AssemblyContext) bool { return !c.Default })
+	l.out.Note(err)
 	l.assign(modules)
 	if noted := l.out.Noted(); len(l.out.Contexts) == 0 && len(noted) > 0 {
 		return nil, fmt.Errorf("no load context can be read: %w", noted[0])
 	}
 	l.out.Contexts = slices.DeleteFunc(l.out.Contexts, func(c answer.AssemblyContext) bool {
-		return c.State.S == answer.ContextUnloading && len(c.Assemblies) == 0 // unloaded; its object is garbage
+		return c.State.S == answer.ContextUnloading && len(c.Assemblies) == 0 && !l.unassigned // unloaded; its object is garbage
 	})
 	slices.SortStableFunc(l.out.Contexts, func(a, b answer.AssemblyContext) int {
 		if a.Default != b.Default {
@@ -71,6 +72,11 @@ type lister struct {
 	ctx context.Context
 	out *answer.LoadContexts
 	at  map[target.Addr]int // by the managed object; 0 for the default context
+	// alone reports that the process has no context but the default one. Every other context has a managed object as long as assemblies are
+	// loaded in it: the runtime keeps one with a handle, or resurrects it to unload it (AssemblyLoadContext.cs).
+	alone bool
+	// unassigned reports that the runtime's layout does not lead from assemblies to contexts.
+	unassigned bool
 }
 
 // find lists the managed objects of contexts.
@@ -112,6 +118,15 @@ func (l *lister) assign(modules []*dac.Module) {
 	global, gerr := l.rt.GlobalLoaderAllocator()
 	for _, m := range modules {
 		object, err := m.LoadContext()
+		if errors.Is(err, target.ErrUnsupported) { // before .NET 8
+			if l.alone {
+				object, err = 0, nil
+			} else if l.unassigned {
+				continue
+			} else {
+				l.unassigned, err = true, fmt.Errorf("which assemblies are in which context: %w", err)
+			}
+		}
 		allocator, aerr := m.LoaderAllocator()
 		collectible := answer.Maybe[bool]{Value: aerr == nil && gerr == nil && allocator != global, Err: cmp.Or(aerr, gerr)}
 		var keeper target.Addr

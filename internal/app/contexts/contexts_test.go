@@ -168,3 +168,27 @@ func Example() {
 	}
 	// Output: unloading static
 }
+
+// TestOldRuntimes: runtimes before .NET 8 do not record which context an assembly is in. Without another context, all are in the default one.
+func TestOldRuntimes(t *testing.T) {
+	for name, want := range map[string]int{"net31-zoo": 14, "win-net6-zoo": 11} {
+		t.Run(name, func(t *testing.T) {
+			d := testdump.Open(t, name)
+			testcase.NeedModules(t, d.Case)
+			v, err := d.View("")
+			require.NoError(t, err)
+			out, err := contexts.LoadContexts(t.Context(), v.Process)
+			require.NoError(t, err)
+			assert.Empty(t, out.Noted())
+			require.Len(t, out.Contexts, 1)
+			c := &out.Contexts[0]
+			assert.True(t, c.Default)
+			rt, err := v.Runtime()
+			require.NoError(t, err)
+			modules, err := rt.KnownModules()
+			require.NoError(t, err)
+			assert.Equal(t, []int{want, want}, []int{len(modules), len(c.Assemblies)})
+			testcase.Compared(t, 1)
+		})
+	}
+}
