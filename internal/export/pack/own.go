@@ -23,14 +23,21 @@ var tokens = []string{
 	"7cec85d7bea7798e", // System.Private.CoreLib
 }
 
-// prefixes begin the names of .NET's native libraries, without "lib".
-var prefixes = []string{"coreclr", "clrjit", "clrgc", "clrinterpreter", "clretwrc", "hostfxr", "hostpolicy", "mscordaccore", "mscordbi", "mscorrc", "system."}
+// libraries are .NET's native libraries: by the name of the file, without "lib" and extension, a function that each version exports.
+var libraries = map[string]string{
+	"coreclr": "coreclr_initialize", "coreclrtraceptprovider": "PAL_InitializeTracing", "clrjit": "getJit", "clrinterpreter": "getJit",
+	"clrgc": "GC_Initialize", "clrgcexp": "GC_Initialize", "mscordaccore": "CLRDataCreateInstance", "mscordbi": "CoreCLRCreateCordbObject",
+	"hostfxr": "hostfxr_main", "hostpolicy": "corehost_main",
+	"system.native": "SystemNative_Read", "system.globalization.native": "GlobalizationNative_LoadICU",
+	"system.io.compression.native": "CompressionNative_Crc32", "system.net.security.native": "NetSecurityNative_AcceptSecContext",
+	"system.security.cryptography.native.openssl": "CryptoNative_EnsureOpenSslInitialized",
+}
 
 // commitMark follows the version in .NET's native libraries.
 const commitMark = "@Commit: "
 
 // isNET reports whether a file is .NET's own: an assembly with a name in System or Microsoft and a public key of .NET, or a
-// native library with the name and the version of one.
+// native library with the name, the version and an exported function of one.
 func isNET(e *dump.PackEntry) bool {
 	var im *image.Image
 	var err error
@@ -45,9 +52,17 @@ func isNET(e *dump.PackEntry) bool {
 	if b, err := im.Metadata(); err == nil {
 		return isNETAssembly(b.Data)
 	}
-	name := strings.TrimPrefix(strings.ToLower(path.Base(strings.ReplaceAll(e.Path, `\`, "/"))), "lib")
+	name := strings.ToLower(path.Base(strings.ReplaceAll(e.Path, `\`, "/")))
+	exports, known := libraries[strings.TrimSuffix(strings.TrimPrefix(name, "lib"), path.Ext(name))]
+	if !known {
+		return false
+	}
 	version, err := im.VersionString()
-	return err == nil && strings.Contains(version, commitMark) && slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(name, p) })
+	if err != nil || !strings.Contains(version, commitMark) {
+		return false
+	}
+	_, _, err = im.Symbol(exports)
+	return err == nil
 }
 
 // isNETAssembly reports whether metadata is of an assembly of .NET.
