@@ -62,10 +62,11 @@ const (
 	spareStacks
 	spareUnused
 	spareFiles
+	spareUnseen
 )
 
 var sparedKinds = [...]string{"strings", "arrays of numbers", "numbers in objects", "free blocks", "native memory", "unused parts of stacks", "unused memory of the heap",
-	"pages that module files have"}
+	"pages that module files have", "pages that module files may have: they are not at hand"}
 
 // A shrinker produces the file of a dump without the omitted memory.
 type shrinker struct {
@@ -129,7 +130,11 @@ func newShrinker(ctx context.Context, d *process.Dump, out *answer.Shrunk) (*shr
 	if _, mini := f.Target.(*minidump.File); mini {
 		s.at, s.block, s.layout.edits, err = markMinidump(e, note)
 	} else {
-		if note.Runs, gone, err = s.unstored(ctx, d.Jobs()); err != nil {
+		check, err := s.newFileCheck(d)
+		if err != nil {
+			return nil, err
+		}
+		if note.Runs, gone, err = s.unstored(ctx, d.Jobs(), check); err != nil {
 			return nil, err
 		}
 		s.at, s.block, s.layout.edits, err = markELF(s.src, note, gone)

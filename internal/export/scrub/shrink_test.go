@@ -128,7 +128,7 @@ func TestUnstored(t *testing.T) {
 	s.job.areas = areas{{Range: target.Range{End: ^target.Addr(0)}, kind: areaKeep}}
 	mem, _ := memmap.New(src, slices.Clone(e.ranges))
 	s.layout = newLayout(e.structures, mem.Ranges(), nil, int64(len(file)))
-	runs, gone, err := s.unstored(t.Context(), 2)
+	runs, gone, err := s.unstored(t.Context(), 2, nil)
 	require.NoError(t, err)
 	assert.Len(t, runs, 5)
 	s.at, s.block, s.layout.edits, err = markELF(src, leftout.Note{Mark: s.mark, Runs: runs}, gone)

@@ -35,7 +35,7 @@ func (s *shrinker) keep(gone []span) {
 const mostRuns = 32 << 10
 
 // unstored returns the pages that the new file does not store, and their places in the dump's file.
-func (s *shrinker) unstored(ctx context.Context, jobs int) (runs []leftout.Run, gone []span, err error) {
+func (s *shrinker) unstored(ctx context.Context, jobs int, check *fileCheck) (runs []leftout.Run, gone []span, err error) {
 	type part struct {
 		off, size int64
 		addr      target.Addr
@@ -61,11 +61,14 @@ func (s *shrinker) unstored(ctx context.Context, jobs int) (runs []leftout.Run, 
 		for at := 0; at < len(b); at += leftout.Page {
 			page := b[at : at+leftout.Page]
 			kind, ok := s.spare(page, p.addr+target.Addr(at))
+			if ok && kind == leftout.InFile {
+				kind, ok = check.kind(page, p.addr+target.Addr(at))
+			}
 			if !ok {
 				continue
 			}
 			r := leftout.Run{Addr: p.addr + target.Addr(at), Size: leftout.Page, Kind: kind}
-			if kind == leftout.InFile {
+			if kind == leftout.InFile || kind == mayBeInFile {
 				r.Sums = []uint64{leftout.Sum(page)}
 			}
 			found[i] = appendRun(found[i], r)
@@ -94,10 +97,14 @@ func (s *shrinker) unstored(ctx context.Context, jobs int) (runs []leftout.Run, 
 	}
 	for i := range found {
 		for _, r := range found[i] {
-			runs = append(runs, r)
-			if r.Kind == leftout.InFile {
+			switch r.Kind {
+			case leftout.InFile:
 				s.counts[spareFiles].Add(r.Size)
+			case mayBeInFile:
+				s.counts[spareUnseen].Add(r.Size)
+				r.Kind = leftout.InFile
 			}
+			runs = append(runs, r)
 			g := span{off: parts[i].off + int64(r.Addr-parts[i].addr), size: int64(r.Size)}
 			if n := len(gone); n > 0 && gone[n-1].off+gone[n-1].size == g.off {
 				gone[n-1].size += g.size
@@ -124,6 +131,12 @@ func appendRun(list []leftout.Run, r leftout.Run) []leftout.Run {
 	return append(list, r)
 }
 
+// unread returns the kind of the memory at a, and reports whether n bytes from there are of one area and no question read them.
+func (s *shrinker) unread(a target.Addr, n int) (areaKind, bool) {
+	area := s.job.areas.at(a)
+	return area.kind, area.through(a, n) == n && s.job.marks.page(a) == nil
+}
+
 var zeroPage [leftout.Page]byte
 
 // spare reports whether the new file need not store b, the page at a: all of it is zero, left out, or in a module's
@@ -132,12 +145,11 @@ func (s *shrinker) spare(b []byte, a target.Addr) (kind leftout.Kind, ok bool) {
 	if bytes.Equal(b, zeroPage[:]) {
 		return leftout.Zeros, true
 	}
-	area := s.job.areas.at(a)
-	unread := area.through(a, len(b)) == len(b) && s.job.marks.page(a) == nil
-	if area.kind == areaFile {
+	kept, unread := s.unread(a, len(b))
+	if kept == areaFile {
 		return leftout.InFile, unread
 	}
-	mixed := unread && area.kind != areaHeap && area.kind != areaKeep
+	mixed := unread && kept != areaHeap && kept != areaKeep
 	zeros := uint64(0)
 	for w := range slices.Chunk(b, wordSize) {
 		switch v := le.Uint64(w); {
