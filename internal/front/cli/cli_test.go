@@ -286,6 +286,8 @@ func TestLines(t *testing.T) {
 		{"lines 30 | grep -i 'LINE 1$'", "line 1\n"},
 		{"lines 9 | grep 'line 1$' | wc -l", "1\n"},
 		{"lines 9 | grep -f '1$' | count", "0\n"},
+		{"lines 9 | grep -c 'line 1$'", "1\n"},
+		{"do 1 -type '&&'", "obj 0000000000000001 nofields=false mt=0/false min=0 n=0 type=\"&&\" gen=\"\"\n"},
 		{"lines 5 | grep 'line [2'", ""},
 		{"lines 1000000000000 | head -2", "line 0\nline 1\n"},
 		{"lines 1000000000000 | head -n 2 | sort -r", "line 1\nline 0\n"},
@@ -302,6 +304,16 @@ func TestLines(t *testing.T) {
 		o := runMain(t, dir, "", nil, "-c", tt.line)
 		assert.Equal(t, ExitOK, o.code, "%s: %s", tt.line, o.stderr)
 		assert.Equal(t, tt.want, o.stdout, tt.line)
+	}
+	for line, hint := range map[string]string{
+		"lines 1 && lines 2": "; separates commands", "lines 1 || lines 2": "; separates commands", "lines 1 &": "until its answer is complete",
+		"lines 1 2>&1": "warnings and errors are shown", "lines 1 > a.txt 2>&1": "warnings and errors are shown", "lines 1 |& grep x": "warnings and errors are shown",
+		"lines 1 2>/dev/null | grep x": "warnings and errors are shown", "do $(lines 1)": ".foreach",
+	} {
+		o := runMain(t, dir, "", nil, "-c", line)
+		assert.Equal(t, ExitUsage, o.code, line)
+		assert.Contains(t, o.stderr, hint, line)
+		assert.Empty(t, o.stdout, line)
 	}
 	runMain(t, dir, "", nil, "-c", "lines 1 >> "+file)
 	got, err := os.ReadFile(file)

@@ -161,6 +161,7 @@ func (a *app) parsePart(text string) (line, error) {
 		var raw bool
 		if l, raw, err = a.rawLine(text); !raw {
 			l, err = parseLine(text)
+			err = l.asShell(text, err, func(name string) bool { return a.table.named(strings.TrimPrefix(name, "!")) != nil })
 		}
 	}
 	if err != nil {

@@ -37,7 +37,7 @@ func newPipeline(filters [][]word, w io.Writer) (io.Writer, func() error, error)
 }
 
 // filterUsage lists the filters, for errors and help.
-const filterUsage = "the filters are: grep [-i] [-v] [-F] TEXT, head [-n N], tail [-n N], sort [-r] [-n] [-u], wc -l, count, uniq, foreach COMMAND"
+const filterUsage = "the filters are: grep [-i] [-v] [-F] [-c] TEXT, head [-n N], tail [-n N], sort [-r] [-n] [-u], wc -l, count, uniq, foreach COMMAND"
 
 // sameFilters maps filters of shells to sosgo's.
 var sameFilters = map[string][]string{
@@ -126,6 +126,7 @@ type (
 		Invert bool   `opt:"v" help:"lines without the text"`
 		Fixed  bool   `opt:"f" help:"the text is no expression"`
 		Regexp bool   `opt:"e" help:"the text is an expression, as it may be anyway"`
+		Count  bool   `opt:"c" help:"the number of lines"`
 		Text   string `arg:"text" help:"the text"`
 	}
 	endOptions struct {
@@ -238,6 +239,9 @@ func newGrep(words []word, next lineWriter) (lineWriter, error) {
 	o, err := filterOptions[grepOptions](words)
 	if err != nil {
 		return nil, err
+	}
+	if o.Count {
+		next = &count{next: next}
 	}
 	g, text := &grep{next: next, fold: o.Fold, invert: o.Invert}, o.Text
 	g.text = []byte(text)
