@@ -31,7 +31,7 @@ func (i *Instance) openNative() (*Runtime, error) {
 	r := &nativeAOT{Runtime: &Runtime{inst: i, tgt: i.tgt, mem: i.mem, layout: *l, files: i.files}}
 	r.impl = r
 	for f, what := range nativeLacks {
-		r.lacks[f] = target.Unsupportedf("%s", what)
+		r.lacks[f] = lackError(what)
 	}
 	if err := r.off.bindNative(l); err != nil {
 		return nil, err
@@ -51,6 +51,16 @@ func (i *Instance) openNative() (*Runtime, error) {
 	r.findTypes()
 	return r.Runtime, nil
 }
+
+// A lackError says what a kind of runtime lacks in every dump.
+type lackError string
+
+func (e lackError) Error() string { return string(e) }
+
+func (e lackError) Unwrap() error { return target.ErrUnsupported }
+
+// Advice returns "": no other dump and no file has it.
+func (e lackError) Advice() string { return "" }
 
 // nativeLacks describes why a NativeAOT program lacks a Feature.
 var nativeLacks = [...]string{

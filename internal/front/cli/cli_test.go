@@ -152,6 +152,22 @@ func TestAdvice(t *testing.T) {
 		c.Warn(target.Unsupportedf("part %d", i))
 	}
 	assert.Contains(t, c.warningLine(false, nil), "203 parts are missing (1 not in dump, 2 corrupt, 200 unsupported)", "also of those that are not kept")
+	for _, c := range []struct {
+		writable, module bool
+		has, lacks       []string
+	}{
+		{false, false, []string{"kind heap or full"}, []string{"--modules"}},
+		{true, false, []string{"kind full"}, []string{"--modules", "heap"}},
+		{true, true, []string{"kind full", "--modules DIR"}, []string{"heap"}},
+	} {
+		got := Advice(&leftOutError{target.ErrNotInDump, c.writable, c.module})
+		for _, text := range c.has {
+			assert.Contains(t, got, text)
+		}
+		for _, text := range c.lacks {
+			assert.NotContains(t, got, text)
+		}
+	}
 	assert.Empty(t, Advice(nil))
 	assert.Equal(t, "look there", Advice(fmt.Errorf("wrapped: %w", advised{target.ErrUnsupported})), "advice of the error itself")
 	assert.Empty(t, Advice(errors.New("other")))

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -162,6 +163,7 @@ func Advice(err error) string {
 	var usage *UsageError
 	var open *OpenError
 	var own interface{ Advice() string }
+	var left *leftOutError
 	switch {
 	case err == nil:
 		return ""
@@ -185,6 +187,8 @@ func Advice(err error) string {
 		return moduleAdvice
 	case errors.Is(err, target.ErrLeftOut):
 		return `"sosgo shrink" left it out of this dump; the dump that was shrunk has it`
+	case errors.As(err, &left):
+		return left.next()
 	case errors.Is(err, target.ErrNotInDump):
 		return `the writer of the dump left this memory out; "sosgo doctor" shows the kind of dump, ` +
 			"a dump of kind heap or full has it; --modules DIR adds module files from disk"
@@ -249,8 +253,34 @@ func ofDump(d Dump, err error) error {
 		if _, hole := c.Hole(target.RangeAt(missing.Addr, 1)); hole {
 			return &strayError{err, c.Missing(missing.Addr)}
 		}
+		return &leftOutError{err, c.ListsWritable(), slices.ContainsFunc(of.Target().Modules(), func(m target.Module) bool {
+			return target.RangeAt(m.Base, m.Size).Contains(missing.Addr)
+		})}
 	}
 	return err
+}
+
+// A leftOutError reports memory that the dump's writer left out.
+type leftOutError struct {
+	err      error
+	writable bool // the dump has all memory that the process could write: one of kind heap has no more
+	module   bool // the memory is a module's
+}
+
+func (e *leftOutError) Error() string { return e.err.Error() }
+
+func (e *leftOutError) Unwrap() error { return e.err }
+
+// next returns what has the memory.
+func (e *leftOutError) next() string {
+	out := `the writer of the dump left this memory out; "sosgo doctor" shows the kind of dump, a dump of kind heap or full has it`
+	if e.writable {
+		out = "the writer of the dump left this memory out; a dump of kind full has it"
+	}
+	if e.module {
+		out += "; --modules DIR adds module files from disk"
+	}
+	return out
 }
 
 // Advice returns what the user can do about err, which is about the dump of the session, or "".
