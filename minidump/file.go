@@ -44,6 +44,7 @@ type File struct {
 	modules     lazy[moduleList]
 	threads     lazy[[]target.Thread]
 	threadInfos lazy[[]ThreadInfo]
+	threadsCut  bool // set with threads
 	exception   lazy[*target.Exception]
 	infos       lazy[[]MemoryInfo]
 	claims      lazy[*target.Claims]

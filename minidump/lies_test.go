@@ -31,7 +31,10 @@ func TestLies(t *testing.T) {
 		{"thread count", func(m *synth.Minidump) {
 			m.Stream(3, synth.Fields(uint32(math.MaxUint32), uint32(7), make([]byte, 44)))
 		},
-			func(t *testing.T, f *minidump.File) { assert.Len(t, f.Threads(), 1) }, "4294967295 elements"},
+			func(t *testing.T, f *minidump.File) {
+				assert.Len(t, f.Threads(), 1)
+				assert.True(t, f.ThreadsCut())
+			}, "4294967295 elements"},
 		{"module count", func(m *synth.Minidump) { m.Stream(4, synth.Fields(uint32(5), make([]byte, 108))) },
 			func(t *testing.T, f *minidump.File) { assert.Len(t, f.Modules(), 1) }, "5 elements"},
 		{"no room for a count", func(m *synth.Minidump) { m.Stream(4, []byte{1, 0}) },

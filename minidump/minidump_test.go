@@ -168,6 +168,7 @@ func TestMiscInfoVersions(t *testing.T) {
 func TestThreads(t *testing.T) {
 	threads := open(t, sample()).Threads()
 	require.Len(t, threads, 2)
+	assert.False(t, open(t, sample()).ThreadsCut())
 	a, b := threads[0], threads[1]
 	assert.Equal(t, uint32(0x10), a.ID)
 	assert.Equal(t, target.Addr(tebAddr), a.TEB)

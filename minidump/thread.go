@@ -96,6 +96,13 @@ func ticks(v uint64) time.Duration {
 // slice.
 func (f *File) Threads() []target.Thread { return f.threads.get(f.loadThreads) }
 
+// ThreadsCut reports whether the thread list claims more threads than Threads returns: the file is cut off within it,
+// damaged, or beyond a limit.
+func (f *File) ThreadsCut() bool {
+	f.Threads()
+	return f.threadsCut
+}
+
 func (f *File) loadThreads(n *notes) []target.Thread {
 	s, ok := f.section(ThreadListStream, n)
 	stride := threadSize
@@ -111,6 +118,7 @@ func (f *File) loadThreads(n *notes) []target.Thread {
 		n.add(target.Unsupportedf("minidump: unsupported architecture %s: the threads' registers are unknown", f.platform.Arch))
 	}
 	t := s.list(stride, int(f.limits.Threads), n)
+	f.threadsCut = len(s.b) < 4 || uint64(le.Uint32(s.b)) > uint64(t.len())
 	infos := make(map[uint32]ThreadInfo)
 	for _, i := range f.ThreadInfos() {
 		infos[i.ID] = i

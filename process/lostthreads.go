@@ -36,10 +36,16 @@ func (p *Process) lostThreads(list []stackwalk.Thread) error {
 			e.Lost++
 		}
 	}
-	if c, ok := p.dump.file.Target.(interface{ ThreadsCut() bool }); e.Lost > 0 || ok && c.ThreadsCut() {
+	if e.Lost > 0 || p.threadsCut() {
 		return e
 	}
 	return nil
+}
+
+// threadsCut reports whether the dump's list of threads is cut off.
+func (p *Process) threadsCut() bool {
+	c, ok := p.dump.file.Target.(interface{ ThreadsCut() bool })
+	return ok && c.ThreadsCut()
 }
 
 // lost reports whether the dump has lost the registers and the stack of a thread that the runtime runs.
@@ -47,5 +53,5 @@ func (p *Process) lost(t *stackwalk.Thread) bool {
 	if t.Managed == nil || t.OS != nil || t.Managed.OSID == 0 {
 		return false
 	}
-	return len(p.Target().Threads()) == 0 || p.dump.Truncated() != nil
+	return len(p.Target().Threads()) == 0 || p.dump.Truncated() != nil || p.threadsCut()
 }
