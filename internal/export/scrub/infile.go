@@ -67,14 +67,14 @@ func (l *lacking) NextStored(a target.Addr) (target.Addr, bool) {
 // Claims returns the memory that the process had.
 func (l *lacking) Claims() *target.Claims { return target.ClaimsOf(l.Target) }
 
-// A fileCheck compares pages with the module files at hand. The process can have changed a page that it could not write to, as tools that patch
+// A fileCheck compares pages with the module files available. The process can have changed a page that it could not write to, as tools that patch
 // code do.
 type fileCheck struct {
 	files  *process.Dump // without the pages themselves
 	atHand areas         // of modules with a file
 }
 
-// newFileCheck returns a check of the pages that d's module files may have, or nil if no file is at hand.
+// newFileCheck returns a check of the pages that d's module files may have, or nil if no file is available.
 func (s *shrinker) newFileCheck(d *process.Dump) (*fileCheck, error) {
 	if !s.withFiles {
 		return nil, nil
@@ -96,7 +96,7 @@ func (s *shrinker) newFileCheck(d *process.Dump) (*fileCheck, error) {
 	return &fileCheck{files, areas(nil).overlay(at)}, nil
 }
 
-// kind returns how the new file refers to the page b at a: leftout.InFile if its file was compared, mayBeInFile if the file is not at hand. It
+// kind returns how the new file refers to the page b at a: leftout.InFile if its file was compared, mayBeInFile if the file is not available. It
 // reports false if the file lacks the page.
 func (c *fileCheck) kind(b []byte, a target.Addr) (leftout.Kind, bool) {
 	if c == nil || c.atHand.at(a).kind != areaFile {
@@ -106,5 +106,5 @@ func (c *fileCheck) kind(b []byte, a target.Addr) (leftout.Kind, bool) {
 	return leftout.InFile, err == nil && bytes.Equal(got, b)
 }
 
-// mayBeInFile is leftout.InFile for a page of a file that is not at hand.
+// mayBeInFile is leftout.InFile for a page of a file that is not available.
 const mayBeInFile = leftout.InFile + 1

@@ -66,7 +66,7 @@ const (
 )
 
 var sparedKinds = [...]string{"strings", "arrays of numbers", "numbers in objects", "free blocks", "native memory", "unused parts of stacks", "unused memory of the heap",
-	"pages that module files have", "pages that module files may have: they are not at hand"}
+	"pages that module files have", "pages that module files may have: they are not available"}
 
 // A shrinker produces the file of a dump without the omitted memory.
 type shrinker struct {
