@@ -130,8 +130,8 @@ func newShrinker(ctx context.Context, d *process.Dump, out *answer.Shrunk) (*shr
 	if _, mini := f.Target.(*minidump.File); mini {
 		s.at, s.block, s.layout.edits, err = markMinidump(e, note)
 	} else {
-		check, err := s.newFileCheck(d)
-		if err != nil {
+		var check *fileCheck
+		if check, err = s.newFileCheck(d); err != nil {
 			return nil, err
 		}
 		if note.Runs, gone, err = s.unstored(ctx, d.Jobs(), check); err != nil {
