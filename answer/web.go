@@ -225,6 +225,9 @@ type SQLOpening struct {
 	Does     string           `json:"does" doc:"\"waits for a connection\", \"opens a connection\" or, where the driver does not distinguish them, \"waits for a connection, or opens one\"" text:"%"`
 	Since    Maybe[time.Time] `json:"since,omitzero" doc:"of an OpenAsync of SqlClient: since when it waits, the deadline less the pool's timeout; none where the driver does not keep it" text:"since"`
 	Deadline Maybe[time.Time] `json:"deadline,omitzero" doc:"of an OpenAsync of SqlClient: until when it waits" text:"until"`
+	// Age and Limit come from the timer of the driver's wait for the server.
+	Age   Maybe[int64] `json:"ageMs,omitzero" doc:"of an OpenAsync of Npgsql: for how long the driver waits for the server's answer, at least; none without a timeout, and before the server has accepted the connection" text:"for at least %"`
+	Limit Maybe[int64] `json:"limitMs,omitzero" doc:"how long it may wait for that in all" text:"of % at most"`
 	// Threads and Stack wait for the connection.
 	Threads []Worker   `json:"threads,omitempty" doc:"threads with a variable that refers to it"`
 	Stack   *AsyncWork `json:"stack,omitempty" doc:"the suspended async code that awaits it, or has such a variable"`
@@ -256,9 +259,12 @@ type SQLCommand struct {
 	Procedure Maybe[bool]   `json:"procedure,omitzero" doc:"the text is the name of a stored procedure" text:"procedure"`
 	Timeout   Maybe[*int64] `json:"timeout,omitzero" doc:"seconds that it may take, 0 for any time; null if it was not set" text:"timeout % s|timeout % s|no timeout"`
 	// Deadline and Since are set for a running command.
-	Deadline   Maybe[time.Time] `json:"deadline,omitzero" doc:"of SqlClient: when the client gives up waiting for the server; none without a timeout, and of other drivers" text:"until"`
-	Since      Maybe[time.Time] `json:"since,omitzero" doc:"since when the client waits for the server to answer the command, or to send more of its results: the deadline less the timeout; none where the driver does not keep it"`
-	Parameters []SQLParameter   `json:"parameters,omitzero" doc:"its parameters; none if they could not be read" text:"parameters"`
+	Deadline Maybe[time.Time] `json:"deadline,omitzero" doc:"of SqlClient: when the client gives up waiting for the server; none without a timeout, and of other drivers" text:"until"`
+	Since    Maybe[time.Time] `json:"since,omitzero" doc:"since when the client waits for the server to answer the command, or to send more of its results: the deadline less the timeout; none where the driver does not keep it"`
+	// Age and Limit come from the timer of the driver's wait for the server.
+	Age        Maybe[int64]   `json:"ageMs,omitzero" doc:"of an asynchronous command of Npgsql: for how long the driver waits for the server to answer, or to send more, at least; none without a timeout" text:"for at least %"`
+	Limit      Maybe[int64]   `json:"limitMs,omitzero" doc:"how long it may wait for that in all" text:"of % at most"`
+	Parameters []SQLParameter `json:"parameters,omitzero" doc:"its parameters; none if they could not be read" text:"parameters"`
 }
 
 // A SQLParameter is a parameter of a command.

@@ -46,7 +46,7 @@ var conclusions = []struct {
 	// The objects that it names are read from the heap. More such objects would not refute it.
 	{onHeap, []*Sentence{RefersToAllocator, NotCaught, FailedCommand, FailedTask, AsyncVoid, OfClassFailed, ServiceFailed, HostStopping, HostOfStopping, ClientsUnshared}},
 	{append(slices.Clip(queue), answer.StackComplete), []*Sentence{ItemsSignal}},
-	{queue, []*Sentence{AbandonedWaiters, RedisSilent, DatabaseSilent, ServerSilent, Backlog, OneInBacklog, WaitForConnection, RequestsWait, PoolWithoutWork}},
+	{queue, []*Sentence{AbandonedWaiters, RedisSilent, DatabaseSilent, DatabaseUnopened, ServerSilent, Backlog, OneInBacklog, WaitForConnection, RequestsWait, PoolWithoutWork}},
 
 	// An object that is missing, or a root, would change the numbers or refute it.
 	{wholeHeap, []*Sentence{Fragmented, NativeMemory}},

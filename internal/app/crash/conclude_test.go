@@ -78,5 +78,16 @@ func TestFinalizing(t *testing.T) {
 	got := conclude(row(6, answer.ActivitySleep, "sleeps", "A()"), row(7, answer.ActivitySleep, "sleeps", "B.Finalize()"))
 	require.Len(t, got, 1)
 	assert.Equal(t, "the finalizer thread sleeps in B.Finalize()", got[0].Text)
+	assert.Equal(t, answer.FindingFinalizers, got[0].Kind)
+	assert.Empty(t, got[0].Severity)
 	assert.Empty(t, conclude(row(6, answer.ActivitySleep, "sleeps", "A()"), row(7, answer.ActivityIdle, "idle (finalizer)", "")))
+	got = conclude(row(7, answer.ActivityRuntime, "runs the runtime's code", "System.GC.GetGCMemoryInfo(System.GCKind)"))
+	require.Len(t, got, 1)
+	assert.Equal(t, answer.NoFinding, got[0].Kind, "the class library's finalizers run after each full collection")
+	for _, own := range []answer.WaitingThread{row(7, answer.ActivityRunning, "runs", "B.Finalize()"), row(7, answer.ActivityNative, "runs native code", "System.Net.Sockets.SafeSocketHandle.ReleaseHandle()")} {
+		got = conclude(own)
+		require.Len(t, got, 1)
+		assert.Equal(t, answer.FindingFinalizers, got[0].Kind)
+		assert.Equal(t, answer.SeverityWarning, got[0].Severity, "what runs may end in a moment")
+	}
 }

@@ -1070,12 +1070,28 @@ func (d *describer) finalizing(list []stackwalk.Thread, w *answer.Waiting) {
 				if row.Caller.S != "" {
 					where = row.Caller.S
 				}
-				d.finding(answer.FindingFinalizers, words.FinalizerDoes.Of(words.Text(row.Text), words.Method(where)), answer.StrengthRecorded, words.FinalizerFrames.Of())
+				kind, severity := finalizerKind(row.Kind, where)
+				d.finding(kind, words.FinalizerDoes.Of(words.Text(row.Text), words.Method(where)), answer.StrengthRecorded, words.FinalizerFrames.Of())
 				last := &d.out.Verdicts[len(d.out.Verdicts)-1]
-				last.Sites = []answer.Site{{Method: row.Caller, Does: string(row.Kind)}}
+				last.Severity, last.Sites = severity, []answer.Site{{Method: row.Caller, Does: string(row.Kind)}}
 			}
 		}
 	}
+}
+
+// finalizerKind returns what it means that the finalizer thread does something in a method: a finding if it waits. What runs ends in a moment,
+// mostly: the class library's finalizers run after each collection of generation 2. Native code, and the program's own, may hang by running.
+func finalizerKind(does answer.ActivityKind, method string) (answer.FindingKind, answer.Severity) {
+	switch does {
+	case answer.ActivityRunning, answer.ActivityRuntime, answer.ActivityCollecting, answer.ActivitySuspended:
+		if answer.LibraryMethod(method) {
+			return answer.NoFinding, ""
+		}
+	case answer.ActivityNative, answer.ActivityUnknown:
+	default:
+		return answer.FindingFinalizers, ""
+	}
+	return answer.FindingFinalizers, answer.SeverityWarning
 }
 
 // threadSays names a thread.

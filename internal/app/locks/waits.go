@@ -1087,6 +1087,9 @@ func (g *grapher) held() []answer.Verdict {
 			onward = words.LeftHeld.Of(g.name(first.runners[0]))
 		default:
 			onward = g.onward(first.runners, first)
+			if len(names) < contended && !slices.ContainsFunc(first.runners, func(t *stackwalk.Thread) bool { return !g.runs(t) }) {
+				kind = answer.NoFinding // it is released in a moment: most locks of a busy process look so now and then
+			}
 		}
 		v := answer.Conclude(kind, words.HeldLock.Of(g.holds(l, first), g.lockName(l), waiting, limitOf(alike), onward), strength, g.evidences(alike)...)
 		v.Count, v.Sites, v.Thing = len(names), g.sites(alike), g.lockName(l).Text
@@ -1097,6 +1100,21 @@ func (g *grapher) held() []answer.Verdict {
 		out = append(out, v)
 	}
 	return out
+}
+
+// contended is how many threads wait for a lock that does not pass from one to the other quickly, though its holders run.
+const contended = 3
+
+// runs reports whether a thread runs, or does so after a collection.
+func (g *grapher) runs(t *stackwalk.Thread) bool {
+	if t.OS == nil || t.Managed == nil || g.of[t] != nil {
+		return false
+	}
+	switch threads.ActivityOf(t, g.s.r.walker.Walk(g.s.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{})).Activity {
+	case threads.ActivityRunning, threads.ActivityRuntime, threads.ActivitySuspended, threads.ActivityCollecting:
+		return true
+	}
+	return false
 }
 
 // passing reports whether a thread that runs holds a lock which the class library uses itself, as in a SemaphoreSlim: it does for a few instructions.

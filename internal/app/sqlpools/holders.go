@@ -7,6 +7,7 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/app/flows"
+	"github.com/sosgo/sosgo/internal/app/shapes"
 	"github.com/sosgo/sosgo/internal/app/tasks"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/process"
@@ -18,7 +19,7 @@ import (
 type held struct {
 	stack   **answer.AsyncWork
 	threads *[]answer.Worker
-	opening bool
+	opening *answer.SQLOpening // nil for a connection in use
 }
 
 // A holding maps objects to the connections that code holds through them.
@@ -44,16 +45,16 @@ func (q *query) held() *holding {
 		p := &q.out.Pools[i]
 		for n := range p.Connections {
 			c := &p.Connections[n]
-			h.add(held{&c.Stack, &c.Threads, false}, c.Address, c.Owner.Value, commandOf(c))
+			h.add(held{&c.Stack, &c.Threads, nil}, c.Address, c.Owner.Value, commandOf(c))
 		}
 		for n := range p.Opening {
 			o := &p.Opening[n]
-			h.add(held{&o.Stack, &o.Threads, true}, o.Owner)
+			h.add(held{&o.Stack, &o.Threads, o}, o.Owner)
 		}
 	}
 	for task, owner := range q.results {
 		for _, n := range h.by[owner] {
-			if h.list[n].opening && task != 0 {
+			if h.list[n].opening != nil && task != 0 {
 				h.by[task] = append(h.by[task], n)
 			}
 		}
@@ -84,7 +85,11 @@ func (q *query) holders(ctx context.Context, p *process.Process, gc *heap.Heap, 
 		if err != nil {
 			return err
 		}
-		stacks, err := f.Stacks(ctx, set, len(h.list), func(box objects.Object) (held, awaited []int) { return h.of(f, box), h.by[box.Addr] })
+		stacks, err := f.Stacks(ctx, set, len(h.list), func(box objects.Object) (held, awaited []int) {
+			held = h.of(f, box)
+			q.openedBy(f, h, box, held)
+			return held, h.by[box.Addr]
+		})
 		if err != nil {
 			return err
 		}
@@ -106,6 +111,31 @@ func (h *holding) of(f *flows.Reader, box objects.Object) []int {
 		}
 	}
 	return out
+}
+
+// openedBy adds the age of connections of Npgsql that an async method opens: the method has the NpgsqlConnection and the connector, which waits for the
+// server.
+func (q *query) openedBy(f *flows.Reader, h *holding, box objects.Object, held []int) {
+	if !slices.ContainsFunc(held, func(n int) bool { return h.list[n].opening != nil }) {
+		return
+	}
+	for a := range f.Variables(box) {
+		o, err := q.Binder.Objects().TrustedObject(a)
+		if err != nil {
+			continue // noted by who reads the variable
+		}
+		s, x := shapes.BindAs[*connector](q.Reading, o)
+		if s == nil {
+			continue
+		}
+		if age, limit, ok := q.waitsFor(s, x); ok {
+			for _, n := range held {
+				if c := h.list[n].opening; c != nil {
+					c.Age, c.Limit = age, limit
+				}
+			}
+		}
+	}
 }
 
 // threads finds the threads with stack references to connections that no async code holds.
@@ -133,7 +163,7 @@ func (q *query) threads(ctx context.Context, p *process.Process, f *flows.Reader
 		q.Note(err)
 		for _, n := range h.by[root.Object] {
 			c := &h.list[n]
-			if err != nil || seen[pair{root.Thread, n}] || c.opening && *c.stack != nil { // the driver's thread waits for async code
+			if err != nil || seen[pair{root.Thread, n}] || c.opening != nil && *c.stack != nil { // the driver's thread waits for async code
 				continue
 			}
 			seen[pair{root.Thread, n}] = true

@@ -80,8 +80,8 @@ func (q *query) opening(o objects.Object) bool {
 }
 
 func (q *query) opens(o objects.Object, of target.Addr) {
-	none := answer.Maybe[time.Time]{Err: objects.ErrNoField}
-	q.openings = append(q.openings, opening{answer.SQLOpening{Owner: o.Addr, Since: none, Deadline: none}, of})
+	none, never := answer.Maybe[int64]{Err: objects.ErrNoField}, answer.Maybe[time.Time]{Err: objects.ErrNoField}
+	q.openings = append(q.openings, opening{answer.SQLOpening{Owner: o.Addr, Since: never, Deadline: never, Age: none, Limit: none}, of})
 }
 
 // opened adds to a pool the connections being opened. timeout is how long the pool's calls may wait, in milliseconds.

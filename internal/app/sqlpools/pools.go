@@ -28,7 +28,8 @@ type Options struct {
 	Brief   bool `opt:"brief" help:"without the holders of connections"`
 	Secrets bool `opt:"secrets" reveals:"true" help:"show secrets instead of masking them"`
 
-	Scan heap.ScanOptions
+	Scan  heap.ScanOptions
+	Clock answer.Maybe[int64] // the newest time that the process recorded (internal/base/ticks), from which ages are computed
 }
 
 // A query builds one answer.
@@ -45,12 +46,13 @@ type query struct {
 	openings   []opening
 	due        map[target.Addr]int64       // by SqlConnection: the deadline of its wait for a connection, a file time
 	results    map[target.Addr]target.Addr // by the task of an OpenAsync: the SqlConnection
+	clock      answer.Maybe[int64]         // the newest time that the process recorded
 }
 
 // Pools lists the pools of database connections. It records what could not be read. The error is ctx's.
 func (r *Reader) Pools(ctx context.Context, p *process.Process, h *heap.Heap, o Options) (*answer.SQLPools, error) {
 	out := &answer.SQLPools{Pools: []answer.SQLPool{}}
-	q := &query{Reader: r, Reading: shapes.Reading{Gaps: &out.Gaps, Binder: r.b}, out: out,
+	q := &query{Reader: r, clock: o.Clock, Reading: shapes.Reading{Gaps: &out.Gaps, Binder: r.b}, out: out,
 		commands: map[target.Addr]objects.Object{}, made: map[target.Addr]objects.Object{}, commandsOf: map[target.Addr]int{},
 		links: map[string]objects.Object{}, due: map[target.Addr]int64{}, results: map[target.Addr]target.Addr{}}
 	q.lite = sqlite{strings: map[target.Addr]answer.Text{}, commands: map[target.Addr]objects.Object{}, contexts: map[target.Addr]objects.Object{}}
@@ -131,7 +133,7 @@ func (q *query) list(all iter.Seq2[objects.Object, error]) ([]objects.Object, er
 // zero time would be a date.
 func newCommand(a target.Addr, text answer.Text) *answer.SQLCommand {
 	c := &answer.SQLCommand{Address: a, Text: text}
-	c.Procedure.Err, c.Timeout.Err, c.Deadline.Err, c.Since.Err = objects.ErrNoField, objects.ErrNoField, objects.ErrNoField, objects.ErrNoField
+	c.Procedure.Err, c.Timeout.Err, c.Deadline.Err, c.Since.Err, c.Age.Err, c.Limit.Err = objects.ErrNoField, objects.ErrNoField, objects.ErrNoField, objects.ErrNoField, objects.ErrNoField, objects.ErrNoField
 	return c
 }
 

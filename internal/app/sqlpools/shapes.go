@@ -114,6 +114,14 @@ type (
 		Reader      objects.RefField `field:"CurrentReader,optional"`
 		Transaction objects.IntField `field:"<TransactionStatus>,optional"`
 		Opened      objects.IntField `field:"<OpenTimestamp>._dateData,optional"`
+		Reads       objects.RefField `field:"<ReadBuffer>,optional"`
+	}
+	// A readBuffer reads what the server sends. Its source limits an asynchronous wait for that.
+	readBuffer struct {
+		Source objects.RefField `field:"<Cts>,optional"`
+	}
+	resettable struct {
+		Source objects.RefField `field:"_cts,optional"`
 	}
 	sourceReader struct {
 		Command objects.RefField `field:"<Command>"`

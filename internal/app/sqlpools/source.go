@@ -64,8 +64,23 @@ func (q *query) connector(o objects.Object, s *connector, x objects.Instance) an
 	}
 	if out.Command.Value == nil {
 		out.Command.Err = target.Unsupportedf("the running command is unknown")
+	} else if age, limit, ok := q.waitsFor(s, x); ok {
+		out.Command.Value.Age, out.Command.Value.Limit = age, limit
 	}
 	return out
+}
+
+// waitsFor returns for how long a connection has waited for what the server sends, and for how long it may, by the timer of the wait. Blocking calls have none.
+func (q *query) waitsFor(s *connector, x objects.Instance) (age, limit answer.Maybe[int64], ok bool) {
+	b, x := shapes.BindAt[*readBuffer](q.Reading, &s.Reads, x)
+	if b == nil {
+		return age, limit, false
+	}
+	r, x := shapes.BindAt[*resettable](q.Reading, &b.Source, x)
+	if r == nil {
+		return age, limit, false
+	}
+	return q.Countdown(q.ObjectAt(&r.Source, x), q.clock)
 }
 
 // sourceCommand describes a command of Npgsql. It returns nil for null.

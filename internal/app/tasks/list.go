@@ -124,6 +124,8 @@ func (s *Set) faulted(out *answer.Tasks, it *item, limit int) {
 		seen, err = h.Handled.Bool(x)
 	}
 	switch {
+	case err == nil && h == nil: // what a collector has moved away may still look like a task
+		err = target.Corruptf("the task %016x has failed and has no exception", uint64(it.addr))
 	case seen:
 		out.Seen++
 	case limit > 0 && len(out.Faults) == limit:

@@ -61,6 +61,10 @@ func weigh(p *answer.ThreadPool, q *answer.WorkQueues) answer.Verdict {
 	if !stalled(p, stallMs) && p.Queued.Value <= pile*uint64(n) {
 		waiting -= usesFiles(p)
 	}
+	lasting := waiting
+	if taking(p) && blocked(p) < n {
+		lasting -= contending(p)
+	}
 	conclude := func(kind answer.FindingKind, strength answer.Strength, sites []answer.Site, says answer.Statement) answer.Verdict {
 		v := answer.Conclude(kind, says, strength)
 		v.Sites = sites
@@ -79,7 +83,7 @@ func weigh(p *answer.ThreadPool, q *answer.WorkQueues) answer.Verdict {
 		return conclude(answer.NoFinding, answer.StrengthUnknown, standing(p), words.WorkersUnknown.Of(items))
 	case waiting == n:
 		return begun(conclude(answer.FindingStarved, answer.StrengthLikely, standing(p), words.Starved.Of(items, all)), p)
-	case 2*waiting >= n && (p.Queued.Value > uint64(n) || stalled(p, longStallMs)): // the workers that run take fewer items soon
+	case 2*lasting >= n && (p.Queued.Value > uint64(n) || stalled(p, longStallMs)): // the workers that run take fewer items soon
 		return begun(conclude(answer.FindingStarved, answer.StrengthLikely, standing(p), words.NearlyStarved.Of(items, words.N(waiting), all)), p)
 	case p.Queued.Value > longPile*uint64(n):
 		return conclude(answer.FindingPile, answer.StrengthLikely, queuedSites(q), words.PilesUp.Of(items, running, all))
@@ -109,6 +113,22 @@ func usesFiles(p *answer.ThreadPool) (n int) {
 		}
 	}
 	return n
+}
+
+// contending counts the workers that wait for a lock. While workers take items, others hold it for a moment: who waits for one that is held for long is
+// said of the lock.
+func contending(p *answer.ThreadPool) (n int) {
+	for i := range p.Workers {
+		if w := &p.Workers[i]; w.Waits && w.Activity.Kind == answer.ActivityLock {
+			n++
+		}
+	}
+	return n
+}
+
+// taking reports whether a worker has taken an item in the last stallMs.
+func taking(p *answer.ThreadPool) bool {
+	return p.Clock.Err == nil && p.Dequeued.Err == nil && !stalled(p, stallMs)
 }
 
 // fewItems is how many items for each worker a burst of work leaves for a moment.

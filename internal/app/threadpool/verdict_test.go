@@ -111,6 +111,27 @@ func TestMomentsOfPools(t *testing.T) {
 	}
 }
 
+// TestContention checks that workers which wait for a lock do not starve a pool of which others take items. The same waits of a pool that takes none do,
+// and waits for other things.
+func TestContention(t *testing.T) {
+	verdict := func(does answer.ActivityKind, since int64) answer.Verdict {
+		p := &answer.ThreadPool{Kind: answer.PoolPortable, Queued: answer.Known(uint64(1704)), Total: answer.Known(int64(4)), Running: answer.Known(int64(4)),
+			Goal: answer.Known[int64](4), Min: answer.Known[int64](2), Max: answer.Known[int64](100), Dequeued: answer.Known[int64](5), Clock: answer.Known(5 + since)}
+		for i := range 4 {
+			w := answer.PoolWorker{Thread: answer.Thread{Index: &i}, Waits: i < 2}
+			if w.Waits {
+				w.Activity.Kind = does
+			}
+			p.Workers = append(p.Workers, w)
+		}
+		return threadpool.Judge(p, &answer.WorkQueues{})
+	}
+	v := verdict(answer.ActivityLock, 100)
+	assert.Equal(t, answer.NoFinding, v.Kind, v.Text)
+	assert.Equal(t, answer.FindingStarved, verdict(answer.ActivityLock, 1000).Kind)
+	assert.Equal(t, answer.FindingStarved, verdict(answer.ActivityTask, 100).Kind)
+}
+
 // TestWhereWorkersStand checks the order of the evidence. In a starved pool, what blocks most workers follows the
 // worker count. In a busy pool, the workers' activities come last.
 func TestWhereWorkersStand(t *testing.T) {

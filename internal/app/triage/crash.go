@@ -1,6 +1,7 @@
 package triage
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -98,7 +99,9 @@ func ofKind(kind answer.FindingKind, list []answer.Verdict) []answer.Finding {
 	var out []answer.Finding
 	for i := range list {
 		if list[i].Kind == kind {
-			out = append(out, finding(kind, list[i]))
+			f := finding(kind, list[i])
+			f.Severity = cmp.Or(list[i].Severity, f.Severity)
+			out = append(out, f)
 		}
 	}
 	return out

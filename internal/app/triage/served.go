@@ -3,7 +3,6 @@ package triage
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -67,14 +66,14 @@ func webRequests(_ context.Context, q *Answers) (view, error) {
 	}
 	v := view{partly: firstOf(list.Noted(), nil), beside: len(list.Requests) == 0}
 	all := q.served()
-	unknown := 0
+	unknown, pools := 0, q.pooledWaits(false)
 	for i := range all {
-		if mayBeSlow(&all[i], list.Now != nil) {
+		if mayBeSlow(&all[i], list.Now != nil) && !inPool(&all[i], pools) { // those of pools are judged there
 			unknown++
 		}
 	}
-	if 2*unknown > len(all) {
-		v.miss(fmt.Errorf("since when %d requests are served, or what they wait for: %w", unknown, target.ErrNotInDump))
+	if unknown >= manySlow && 2*unknown > len(all) { // fewer would be no finding
+		v.miss(target.Unsupportedf("since when %d requests are served, or what they wait for: the server keeps the time only while logging, metrics or tracing are on", unknown))
 	}
 	for _, g := range q.slow(all) {
 		if x := silentFor(g, len(all)); x != nil {
@@ -82,6 +81,11 @@ func webRequests(_ context.Context, q *Answers) (view, error) {
 		}
 	}
 	return v, nil
+}
+
+// inPool reports whether a request waits in a pool of connections.
+func inPool(s *served, pools map[target.Addr]target.Addr) bool {
+	return s.Stack != nil && slices.ContainsFunc(s.Stack.Frames, func(f answer.AsyncFrame) bool { return pools[f.Object] != 0 })
 }
 
 // mayBeSlow reports whether a request may have waited long for a server, and the dump does not say so. clocked reports whether the time of the

@@ -373,6 +373,13 @@ func TestSilentDatabases(t *testing.T) {
 		}
 		return out
 	}
+	timers := func(n int, age time.Duration) (out []answer.SQLConnection) {
+		for range n {
+			c := &answer.SQLCommand{Running: true, Age: answer.Known(age.Milliseconds()), Limit: answer.Known((30 * time.Second).Milliseconds())}
+			out = append(out, answer.SQLConnection{Command: answer.Known(c)})
+		}
+		return out
+	}
 	idle := answer.SQLConnection{Command: answer.Known[*answer.SQLCommand](nil)}
 	unknown := answer.SQLConnection{Command: answer.Known(&answer.SQLCommand{Running: true, Since: answer.Maybe[time.Time]{Err: target.ErrUnsupported}})}
 	for name, c := range map[string]struct {
@@ -380,16 +387,47 @@ func TestSilentDatabases(t *testing.T) {
 		taken time.Time
 		says  string
 	}{
-		"silent":  {append(commands(6, 20*time.Second, 30*time.Second), commands(2, time.Second, 30*time.Second)...), now, "6 of 8 commands of the pool Data Source=db have waited for the server for half of their timeout and longer, the oldest for 20 s"},
+		"silent":  {append(commands(6, 20*time.Second, 30*time.Second), commands(2, time.Second, 30*time.Second)...), now, "6 of 8 commands of the pool Data Source=db have waited for the server for half of their timeout and longer, the oldest for at least 20 s"},
 		"young":   {commands(6, 10*time.Second, 30*time.Second), now, ""},
 		"reports": {commands(6, 60*time.Second, 300*time.Second), now, ""},
 		"few":     {commands(4, 20*time.Second, 30*time.Second), now, ""},
 		"most":    {append(commands(6, 20*time.Second, 30*time.Second), commands(7, time.Second, 30*time.Second)...), now, ""},
+		"timers":  {timers(6, 20*time.Second), time.Time{}, "6 of 6 commands of the pool Data Source=db have waited for the server for half of their timeout and longer, the oldest for at least 20 s"},
+		"brief":   {timers(6, 10*time.Second), time.Time{}, ""},
 		"npgsql":  {[]answer.SQLConnection{unknown, unknown, unknown, unknown, unknown, unknown, idle}, now, ""},
 		"no time": {commands(6, 20*time.Second, 30*time.Second), time.Time{}, ""},
 	} {
 		q := healthy()
 		q.Taken, q.SQLPools = c.taken, Got(&answer.SQLPools{Pools: []answer.SQLPool{{Connection: answer.Text{S: "Data Source=db"}, Connections: c.list}}}, nil)
+		out, err := Judge(context.Background(), q, Options{})
+		require.NoError(t, err)
+		if c.says == "" {
+			assert.Empty(t, out.Findings, name)
+			continue
+		}
+		require.Len(t, out.Findings, 1, name)
+		assert.Equal(t, answer.FindingDependency, out.Findings[0].Kind)
+		assert.Equal(t, c.says, out.Findings[0].Text)
+	}
+}
+
+// TestUnopenedDatabases checks that connections which a server accepted and does not open are a finding, unlike young ones, a few, and those of unknown age.
+func TestUnopenedDatabases(t *testing.T) {
+	openings := func(n int, age answer.Maybe[int64]) []answer.SQLOpening {
+		return slices.Repeat([]answer.SQLOpening{{Owner: 1, Age: age, Stack: &answer.AsyncWork{}}}, n)
+	}
+	for name, c := range map[string]struct {
+		list []answer.SQLOpening
+		says string
+	}{
+		"silent":  {append(openings(6, answer.Known[int64](9000)), openings(2, answer.Known[int64](10))...), "6 of 8 connections of the pool Host=db that are being opened have waited for the server, which has accepted them, the oldest for at least 9 s"},
+		"young":   {openings(8, answer.Known[int64](4000)), ""},
+		"few":     {openings(4, answer.Known[int64](9000)), ""},
+		"most":    {append(openings(6, answer.Known[int64](9000)), openings(7, answer.Known[int64](10))...), ""},
+		"unknown": {openings(8, answer.Maybe[int64]{Err: target.ErrUnsupported}), ""},
+	} {
+		q := healthy()
+		q.SQLPools = Got(&answer.SQLPools{Pools: []answer.SQLPool{{Connection: answer.Text{S: "Host=db"}, Opening: c.list}}}, nil)
 		out, err := Judge(context.Background(), q, Options{})
 		require.NoError(t, err)
 		if c.says == "" {

@@ -27,6 +27,9 @@ func sqlPools(_ context.Context, q *Answers) (view, error) {
 		if f := silentDatabase(p, q.Taken); f != nil {
 			v.found = append(v.found, *f)
 		}
+		if f := silentOpening(p); f != nil {
+			v.found = append(v.found, *f)
+		}
 		if p.Waiting.Err != nil || p.Waiting.Value == 0 || p.Idle.Err == nil && p.Idle.Value > 0 {
 			continue
 		}
@@ -53,7 +56,8 @@ func sqlPools(_ context.Context, q *Answers) (view, error) {
 }
 
 // silentDatabase describes the commands of a pool that have waited long for the server, or returns nil. A report may take its time, and says so by
-// its timeout: a command is slow after half of that, and after five seconds at least. Only SqlClient records since when a command runs.
+// its timeout: a command is slow after half of that, and after five seconds at least. SqlClient records a date, which tells an age only where the time
+// of the dump is known.
 func silentDatabase(p *answer.SQLPool, now time.Time) *answer.Finding {
 	var slow, busy int
 	var oldest time.Duration
@@ -63,25 +67,72 @@ func silentDatabase(p *answer.SQLPool, now time.Time) *answer.Finding {
 		if busy++; c.Command.Err != nil || c.Command.Value == nil {
 			continue
 		}
-		x := c.Command.Value
-		if !x.Running || x.Since.Err != nil || x.Deadline.Err != nil || x.Since.Value.IsZero() {
-			continue
-		}
-		if age := now.Sub(x.Since.Value); age >= slowRequest && 2*age >= x.Deadline.Value.Sub(x.Since.Value) {
+		age, limit, known := commandAge(c.Command.Value, now)
+		if known && age >= slowRequest && 2*age >= limit {
 			slow, oldest = slow+1, max(oldest, age)
 			of[inHandsOf(c.Stack, c.Threads)]++
 		}
 	}
-	if now.IsZero() || slow < manySlow || 2*slow < busy {
+	if slow < manySlow || 2*slow < busy {
 		return nil
 	}
 	delete(of, "")
+	fact := words.TimersOf
+	if !now.IsZero() {
+		fact = words.DeadlinesOf
+	}
 	x := answer.Conclude(answer.FindingDependency, words.DatabaseSilent.Of(words.N(slow), words.N(busy), words.Text(p.Connection.String()), words.Duration(oldest.Round(time.Second))),
-		answer.StrengthRecorded, words.DeadlinesOf.Of(words.ShortObject(p.Address)))
+		answer.StrengthRecorded, fact.Of(words.ShortObject(p.Address)))
 	x.Count, x.Show = slow, []string{"sqlpools"}
 	clauses := grouped(of, func(method string, n int) answer.Verdict {
 		x.Sites = append(x.Sites, answer.Site{Method: answer.Text{S: method}, Does: string(answer.WaitServer), Count: n})
 		return alikeClause(words.CallsWaitIn.Of(words.N(n), words.Method(method)), n, words.ReferringVariables.Of())
+	})
+	f := finding(answer.FindingDependency, append([]answer.Verdict{x}, clauses...)...)
+	f.Object, f.Next = p.Address, []string{"sqlpools"}
+	return &f
+}
+
+// commandAge returns for how long a running command has waited for the server, and how long it may.
+func commandAge(c *answer.SQLCommand, now time.Time) (age, limit time.Duration, known bool) {
+	switch {
+	case !c.Running:
+		return 0, 0, false
+	case c.Age.Err == nil && c.Limit.Err == nil && c.Limit.Value > 0:
+		return milliseconds(c.Age), milliseconds(c.Limit), true
+	case now.IsZero() || c.Since.Err != nil || c.Deadline.Err != nil || c.Since.Value.IsZero():
+		return 0, 0, false
+	}
+	return now.Sub(c.Since.Value), c.Deadline.Value.Sub(c.Since.Value), true
+}
+
+func milliseconds(n answer.Maybe[int64]) time.Duration {
+	return time.Duration(n.Value) * time.Millisecond
+}
+
+// silentOpening describes the connections of a pool that a server has accepted and does not go on to open, or returns nil. Normal ones are open in
+// milliseconds.
+func silentOpening(p *answer.SQLPool) *answer.Finding {
+	var slow int
+	var oldest time.Duration
+	of := map[string]int{}
+	for i := range p.Opening {
+		o := &p.Opening[i]
+		if age := milliseconds(o.Age); o.Age.Err == nil && age >= slowRequest {
+			slow, oldest = slow+1, max(oldest, age)
+			of[inHandsOf(o.Stack, o.Threads)]++
+		}
+	}
+	if slow < manySlow || 2*slow < len(p.Opening) {
+		return nil
+	}
+	delete(of, "")
+	x := answer.Conclude(answer.FindingDependency, words.DatabaseUnopened.Of(words.N(slow), words.N(len(p.Opening)), words.Text(p.Connection.String()), words.Duration(oldest.Round(time.Second))),
+		answer.StrengthRecorded, words.TimersOf.Of(words.ShortObject(p.Address)))
+	x.Count, x.Show = slow, []string{"sqlpools"}
+	clauses := grouped(of, func(method string, n int) answer.Verdict {
+		x.Sites = append(x.Sites, answer.Site{Method: answer.Text{S: method}, Does: string(answer.WaitConnection), Count: n})
+		return alikeClause(words.CallsWaitIn.Of(words.N(n), words.Method(method)), n, words.OpeningVariables.Of())
 	})
 	f := finding(answer.FindingDependency, append([]answer.Verdict{x}, clauses...)...)
 	f.Object, f.Next = p.Address, []string{"sqlpools"}
@@ -175,7 +226,7 @@ func silentServer(p *answer.HTTPPool, whole bool, serving map[string]bool) *answ
 	var oldest time.Duration
 	of, at := map[string]int{}, map[string]int{} // by the outermost and the innermost method of the program
 	add := func(w *answer.HTTPWait) bool {
-		age := time.Duration(w.Age.Value) * time.Millisecond
+		age := milliseconds(w.Age)
 		if w.Age.Err != nil || age < slowRequest {
 			return false
 		}

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"cmp"
 	"context"
 	"strings"
 
@@ -206,7 +205,9 @@ func (r *Reader) senders(ctx context.Context, g shapes.Reading, h *heap.Heap, o 
 		if strings.Contains(g.TypeText(box).S, "System.Net.Http.HttpClient+") {
 			for a := range reader.Variables(box) {
 				if v, err := r.b.Objects().TrustedObject(a); err == nil {
-					r.began(g, all[n], v, o.Clock)
+					if age, limit, ok := g.Countdown(v, o.Clock); ok { // of HttpClient's timeout
+						all[n].Age, all[n].Timeout = age, limit
+					}
 				}
 			}
 		}
@@ -216,23 +217,6 @@ func (r *Reader) senders(ctx context.Context, g shapes.Reading, h *heap.Heap, o 
 		all[i].Stack = s
 	}
 	return err
-}
-
-// began reads the start of a request from the timer of its timeout. It ignores objects without such a timer.
-func (r *Reader) began(g shapes.Reading, w *answer.HTTPWait, source objects.Object, clock answer.Maybe[int64]) {
-	s, x := shapes.BindAs[*cancellation](g, source)
-	if s == nil {
-		return
-	}
-	t, x := shapes.BindAt[*queueTimer](g, &s.Timer, x)
-	if t == nil {
-		return // no timeout
-	}
-	start := g.IntAt(&t.Start, x)
-	w.Timeout = g.IntAt(&t.Due, x)
-	if w.Age.Err = cmp.Or(start.Err, clock.Err); w.Age.Err == nil {
-		w.Age.Value = max(clock.Value-start.Value, 0)
-	}
 }
 
 // is reports whether an object has one of a shape's types.

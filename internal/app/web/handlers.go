@@ -34,17 +34,6 @@ type (
 	factoryHandler struct {
 		_ objects.Shape `of:"Microsoft.Extensions.Http.LifetimeTrackingHttpMessageHandler"`
 	}
-	// A cancellation is the source of the token that ends a request after HttpClient's timeout. Its timer started with
-	// the request.
-	cancellation struct {
-		_     objects.Shape    `of:"System.Threading.CancellationTokenSource"`
-		Timer objects.RefField `field:"_timer"`
-	}
-	queueTimer struct {
-		_     objects.Shape    `of:"System.Threading.TimerQueueTimer"`
-		Start objects.IntField `field:"_startTicks"`
-		Due   objects.IntField `field:"_dueTime"`
-	}
 )
 
 // client describes an HttpClient.

@@ -88,7 +88,7 @@ var inside = map[string]bool{
 	"app/waste.Options.Kinds": true, "app/waste.Options.Live": true, "app/waste.Options.Locals": true, "app/waste.Options.Statics": true,
 	"app/values.DescribeOptions.Show": true, "threads.StackOptions.Debug": true, "threads.ObjectOptions.Extended": true, // forms of commands
 	"app/stacks.Options.Debug": true, "app/stacks.Options.Carried": true, "threads.StackOptions.Carried": true,
-	"app/web.ClientOptions.Clock": true, "app/web.ClientOptions.Unnamed": true,
+	"app/web.ClientOptions.Clock": true, "app/sqlpools.Options.Clock": true, "app/web.ClientOptions.Unnamed": true,
 }
 
 // none are functions that are no questions of an importer, with the reason.
