@@ -51,6 +51,10 @@ type operation struct {
 	behind  int   // tasks in a chain that continue one another behind it
 	// forgotten reports that no code can complete the promise that it waits for.
 	forgotten bool
+	// first reports that it goes on with the first of several tasks: leaf is one of them, and another may be a delay.
+	first bool
+	// limited reports that the wait has a time limit, or can be canceled (Task.WaitAsync).
+	limited bool
 }
 
 // A channelWait is a channel with its waiters.
@@ -201,6 +205,10 @@ func (s *survey) operation(path []*answer.AsyncFrame) *operation {
 	var inner, first, outer, last *answer.AsyncFrame
 	out := &operation{}
 	for _, f := range path {
+		if inner == nil {
+			out.first = out.first || strings.Contains(f.Type.S, "WhenAnyPromise") || strings.Contains(f.Type.S, "CompleteOnInvokePromise")
+			out.limited = out.limited || strings.Contains(f.Type.S, "CancellationPromise")
+		}
 		if f.Kind == answer.AsyncTask && len(f.Suspended) == 0 || f.Kind == answer.AsyncOther || f.State != nil && *f.State < 0 {
 			continue
 		}

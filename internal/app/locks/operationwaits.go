@@ -233,6 +233,9 @@ func (g *grapher) next(w *wait) (out []*wait) {
 // suspended draws conclusions from the waits of suspended code outside any cycle.
 func (g *grapher) suspended(groups []*waiters) []answer.Verdict {
 	var out []answer.Verdict
+	groups = slices.DeleteFunc(slices.Clone(groups), func(w *waiters) bool { // another task lets them go on, such as a delay
+		return w.thing.kind == answer.WaitPromise && !slices.ContainsFunc(w.ops, func(op *operation) bool { return !op.first })
+	})
 	type subject struct {
 		thing  *thing
 		groups []*waiters
@@ -280,10 +283,10 @@ func (g *grapher) suspended(groups []*waiters) []answer.Verdict {
 		switch {
 		case !told:
 		case t.lock != nil:
-			told = g.permits(&v, t.lock) && !g.passes(t.lock, s.count)
+			told = g.permits(&v, t.lock) && !g.passes(t.lock, s.count) && !(s.count < contended && limited(s.groups))
 		case t.channel != nil && t.writes:
 			v.Kind = answer.FindingFull
-			g.channel(&v, t.channel)
+			told = g.channel(&v, t.channel)
 		case t.kind == answer.WaitLimiter:
 		case t.kind == answer.WaitPromise && s.count > 1 && isQueue(t.typ.S):
 			v.Kind, v.Statement = answer.FindingPromises, v.Plus(words.PromisesNobody.Of())
@@ -295,6 +298,13 @@ func (g *grapher) suspended(groups []*waiters) []answer.Verdict {
 		}
 	}
 	return out
+}
+
+// limited reports whether all operations wait for a limited time, or until they are canceled: a few such ask again, as a standby does for its lease.
+func limited(groups []*waiters) bool {
+	return !slices.ContainsFunc(groups, func(w *waiters) bool {
+		return slices.ContainsFunc(w.ops, func(op *operation) bool { return !op.limited })
+	})
 }
 
 // rings describes the async methods that await each other.
@@ -672,11 +682,11 @@ func (g *grapher) holderEvidence(h *holder, l *lock) answer.Statement {
 }
 
 // channel concludes which methods read a full channel.
-func (g *grapher) channel(v *answer.Verdict, c *channelWait) {
+func (g *grapher) channel(v *answer.Verdict, c *channelWait) bool {
 	readers := g.readers(c)
 	if len(readers) == 0 {
 		v.Statement = v.Plus(words.NoReader.Of())
-		return
+		return !g.reading()
 	}
 	h, wait := readers[0], answer.Statement{}
 	if op := g.s.standing[h.box]; op != nil {
@@ -685,6 +695,36 @@ func (g *grapher) channel(v *answer.Verdict, c *channelWait) {
 	v.Strength = answer.StrengthLikely
 	v.Statement = v.Plus(words.ReadsIt.Of(words.MethodObject.Of(words.Method(h.method.String()), words.Object(h.box)), wait))
 	v.Show = append(v.Show, "dumpasync -address "+addressText(h.box))
+	return true
+}
+
+// reading reports whether a thread that moves is in a method of the program which reads a channel in a loop. It may read the full one, which is full
+// by design then, as long as what writes is faster.
+func (g *grapher) reading() bool {
+	reads := func(method string) bool {
+		class, _, _ := strings.Cut(method, ".")
+		return strings.HasPrefix(class, "ChannelReader")
+	}
+	known := map[target.Addr]*methodCalls{}
+	for i := range g.s.r.threads {
+		t := &g.s.r.threads[i]
+		if t.Managed == nil || t.OS == nil || g.s.ctx.Err() != nil || !g.threadMoves(t) {
+			continue
+		}
+		for f := range g.s.r.walker.Walk(g.s.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}) {
+			md, err := f.Method()
+			if f.Kind != stackwalk.FrameManaged || err != nil || md == nil {
+				continue
+			}
+			if m, err := g.s.calls(f.Runtime, md, known, reads); err != nil || !m.own || len(m.list) == 0 {
+				continue
+			}
+			if _, loops, err := g.s.loopsOf(&f, md); err == nil && len(loops) > 0 {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // readers returns the suspended methods that have read a channel.

@@ -21,7 +21,7 @@ type (
 )
 
 // Countdown returns for how long the timer of a CancellationTokenSource has run at clock, the newest time that the process recorded, and after how
-// long it fires, in milliseconds. A timer that does not run, and an object that has none, are not ok.
+// long it fires, in milliseconds. A timer that does not run, and an object without a timer, are not ok.
 func (r Reading) Countdown(source objects.Object, clock answer.Maybe[int64]) (age, limit answer.Maybe[int64], ok bool) {
 	s, x := BindAs[*cancellation](r, source)
 	if s == nil {

@@ -70,7 +70,7 @@ func (q *query) connector(o objects.Object, s *connector, x objects.Instance) an
 	return out
 }
 
-// waitsFor returns for how long a connection has waited for what the server sends, and for how long it may, by the timer of the wait. Blocking calls have none.
+// waitsFor returns for how long a connection has waited for what the server sends, and for how long it may, by the timer of the wait. Blocking calls have no timer.
 func (q *query) waitsFor(s *connector, x objects.Instance) (age, limit answer.Maybe[int64], ok bool) {
 	b, x := shapes.BindAt[*readBuffer](q.Reading, &s.Reads, x)
 	if b == nil {

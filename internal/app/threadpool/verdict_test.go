@@ -111,7 +111,7 @@ func TestMomentsOfPools(t *testing.T) {
 	}
 }
 
-// TestContention checks that workers which wait for a lock do not starve a pool of which others take items. The same waits of a pool that takes none do,
+// TestContention checks that workers which wait for a lock do not starve a pool while others take items. The same waits of a pool that takes no item do,
 // and waits for other things.
 func TestContention(t *testing.T) {
 	verdict := func(does answer.ActivityKind, since int64) answer.Verdict {

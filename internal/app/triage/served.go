@@ -68,7 +68,7 @@ func webRequests(_ context.Context, q *Answers) (view, error) {
 	all := q.served()
 	unknown, pools := 0, q.pooledWaits(false)
 	for i := range all {
-		if mayBeSlow(&all[i], list.Now != nil) && !inPool(&all[i], pools) { // those of pools are judged there
+		if mayBeSlow(&all[i], list.Now != nil) && !inPool(&all[i], pools) { // pools are judged elsewhere
 			unknown++
 		}
 	}

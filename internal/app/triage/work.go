@@ -56,7 +56,7 @@ func sqlPools(_ context.Context, q *Answers) (view, error) {
 }
 
 // silentDatabase describes the commands of a pool that have waited long for the server, or returns nil. A report may take its time, and says so by
-// its timeout: a command is slow after half of that, and after five seconds at least. SqlClient records a date, which tells an age only where the time
+// its timeout: a command is slow after half of that, and after five seconds at least. SqlClient records a date, which is an age only where the time
 // of the dump is known.
 func silentDatabase(p *answer.SQLPool, now time.Time) *answer.Finding {
 	var slow, busy int

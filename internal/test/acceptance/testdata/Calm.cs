@@ -1,0 +1,42 @@
+// Programs that look ill and are not, each with a twin that is (C# 7). Each kind says what is true of it.
+using System;
+using System.Collections.Generic;
+using System.Threading;
+using System.Threading.Tasks;
+namespace System.Private.CoreLib { internal static class Anchor { } }
+namespace Quay
+{
+    public static class M
+    {
+        static readonly object gate = new object(); static readonly List<object> keep = new List<object>(); static readonly TaskCompletionSource<int> news = new TaskCompletionSource<int>();
+        static readonly SemaphoreSlim lease = new SemaphoreSlim(1); static readonly Dictionary<int, byte[]> cache = new Dictionary<int, byte[]>(); public static double sum; static int left = 500; static readonly ManualResetEvent ready = new ManualResetEvent(false);
+        static Thread T(string n, ThreadStart st) { var th = new Thread(st) { Name = n, IsBackground = true }; th.Start(); return th; }
+        static void Say(string st) { Type k = Type.GetType("System.Console, System.Console"); k.GetMethod("WriteLine", new[] { typeof(string) }).Invoke(null, new object[] { st }); }
+        static async Task Polls() { while (true) { if (await Task.WhenAny(news.Task, Task.Delay(60000)) == news.Task) return; } }
+        static async Task Waits() { sum += await news.Task; }
+        static void Computes() { for (long i = 0; ; i++) sum += Math.Sqrt(i); }
+        static void Counts(object o) { double s = 0; for (int i = 0; i < 30000000; i++) s += Math.Sqrt(i); sum += s; if (Interlocked.Decrement(ref left) == 0) ready.Set(); }
+        static async Task Retries() { for (int n = 1; ; n = Math.Min(2 * n, 64)) { try { throw new TimeoutException(); } catch (TimeoutException) { } await Task.Delay(500 * n); } }
+        static async Task StandsBy() { while (!await lease.WaitAsync(2000)) sum++; }
+        static void Locks(int waiters) { T("holder", () => { lock (gate) Computes(); }); Thread.Sleep(200); for (int i = 0; i < waiters; i++) T("waiter " + i, () => { lock (gate) sum++; }); }
+        public static void Main(string[] args)
+        {
+            string kind = args.Length > 1 ? args[1] : args[0];
+            switch (kind)
+            {
+                case "polls": for (int i = 0; i < 40; i++) keep.Add(Waiting(Polls())); break; // a minute without news is an answer, too
+                case "promise": for (int i = 0; i < 40; i++) keep.Add(Waiting(Waits())); break; // its twin has no other end
+                case "passes": Locks(2); break; // two threads wait for one that computes
+                case "held": Locks(3); break; // its twin: a third thread waits
+                case "batch": for (int i = 0; i < 500; i++) ThreadPool.QueueUserWorkItem(Counts); T("batch", () => ready.WaitOne()); break;
+                case "backoff": for (int i = 0; i < 25; i++) keep.Add(Retries()); break; // each caller sleeps until its next try
+                case "standby": lease.Wait(); T("leader", () => { while (true) { Thread.Sleep(500); sum++; } }); keep.Add(StandsBy()); break; // a standby asks every two seconds
+                case "timers": for (int i = 0; i < 500; i++) keep.Add(new Timer(o => sum++, null, 3600000 + i, 3600000)); break;
+                case "cache": for (int i = 0; i < 5000; i++) cache[i] = new byte[1200]; break; // 6 MB, and it does not grow
+            }
+            Thread.Sleep(1500);
+            Say("READY 0"); Thread.Sleep(-1);
+        }
+        static Task Waiting(Task t) { return t; }
+    }
+}
