@@ -3,6 +3,7 @@ package flows
 import (
 	"cmp"
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
@@ -217,6 +218,9 @@ func (c *referrers) rank(o *heap.Object) uint8 {
 	return c.ranks[n] - 1
 }
 
+// carriers are types of the class library that carry the state of a callback: whom they belong to is not said by their fields.
+var carriers = []string{"System.Threading.CancellationTokenSource+CallbackNode", "System.Threading.TimerQueueTimer", "System.Threading.QueueUserWorkItemCallback"}
+
 func rankOf(b *objects.Binder, o *heap.Object) uint8 {
 	if o.Type.IsArray() {
 		return rankNone
@@ -226,7 +230,7 @@ func rankOf(b *objects.Binder, o *heap.Object) uint8 {
 		return rankNone
 	}
 	name, err := t.ManagedName()
-	if err != nil || strings.Contains(name, "StateMachineBox<") {
+	if err != nil || strings.Contains(name, "StateMachineBox<") || slices.ContainsFunc(carriers, func(c string) bool { return strings.HasPrefix(name, c) }) {
 		return rankNone
 	}
 	switch is, err := objects.IsShape[*delegate](b, t); {

@@ -104,11 +104,12 @@ func begun(v answer.Verdict, p *answer.ThreadPool) answer.Verdict {
 	return v
 }
 
-// usesFiles counts the workers that read or write files. That rarely takes long, unlike a wait for a pipe, and code that uses many files is often seen
+// usesFiles counts the workers that read or write files, or the console. That rarely takes long, unlike a wait for a pipe, and code that uses many files is often seen
 // there.
 func usesFiles(p *answer.ThreadPool) (n int) {
 	for i := range p.Workers {
-		if w := &p.Workers[i]; w.Waits && w.Activity.Kind == answer.ActivityFile && w.Activity.Text != threads.WaitsForPipe {
+		w := &p.Workers[i]
+		if w.Waits && (w.Activity.Kind == answer.ActivityConsole || w.Activity.Kind == answer.ActivityFile && w.Activity.Text != threads.WaitsForPipe) {
 			n++
 		}
 	}

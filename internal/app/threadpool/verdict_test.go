@@ -74,6 +74,7 @@ func TestVerdict(t *testing.T) {
 // less surely starved.
 func TestMomentsOfPools(t *testing.T) {
 	file := answer.ThreadActivity{Kind: answer.ActivityFile, Text: "uses the file system"}
+	console := answer.ThreadActivity{Kind: answer.ActivityConsole, Text: "waits for the console"}
 	pipe := answer.ThreadActivity{Kind: answer.ActivityFile, Text: threads.WaitsForPipe}
 	lock := answer.ThreadActivity{Kind: answer.ActivityLock, Text: "waits for a lock"}
 	for _, c := range []struct {
@@ -88,6 +89,8 @@ func TestMomentsOfPools(t *testing.T) {
 	}{
 		{"files", 5, 2, 100, 0, []answer.ThreadActivity{file, file}, answer.NoFinding, answer.StrengthLikely, ""},
 		{"a grown pool with files", 5, 3, 100, 0, []answer.ThreadActivity{file, file, file}, answer.NoFinding, answer.StrengthLikely, ""},
+		{"the console", 5, 2, 100, 0, []answer.ThreadActivity{console, console}, answer.NoFinding, answer.StrengthLikely, ""},
+		{"the console for long", 5, 2, 100, 1000, []answer.ThreadActivity{console, console}, answer.FindingStarved, answer.StrengthLikely, ""},
 		{"files for long", 5, 2, 100, 1000, []answer.ThreadActivity{file, file}, answer.FindingStarved, answer.StrengthLikely, ""},
 		{"files and many items", 201, 2, 100, 0, []answer.ThreadActivity{file, file}, answer.FindingStarved, answer.StrengthLikely, ""},
 		{"pipes", 5, 3, 100, 0, []answer.ThreadActivity{pipe, pipe, pipe}, answer.FindingStarved, answer.StrengthLikely, ""},

@@ -1,7 +1,6 @@
 package triage
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -99,9 +98,7 @@ func ofKind(kind answer.FindingKind, list []answer.Verdict) []answer.Finding {
 	var out []answer.Finding
 	for i := range list {
 		if list[i].Kind == kind {
-			f := finding(kind, list[i])
-			f.Severity = cmp.Or(list[i].Severity, f.Severity)
-			out = append(out, f)
+			out = append(out, finding(kind, list[i]))
 		}
 	}
 	return out

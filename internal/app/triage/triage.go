@@ -228,6 +228,7 @@ func finding(kind answer.FindingKind, clauses ...answer.Verdict) answer.Finding 
 	if len(clauses) > 0 {
 		c := &clauses[0]
 		f.Statement, f.Strength, f.Count = c.Statement, c.Strength, c.Count
+		f.Severity = cmp.Or(c.Severity, f.Severity)
 		if prefix := string(kind) + ": "; strings.HasPrefix(c.Text, prefix) {
 			f.Statement = c.From(len(prefix)) // the kind precedes it
 		}

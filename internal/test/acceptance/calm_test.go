@@ -18,6 +18,7 @@ var calm = []struct {
 }{
 	{"polls", answer.NoFinding, ""},
 	{"promise", answer.FindingPromises, "40 suspended operations wait for one task, a promise in Quay.M.news"},
+	{"canceled", answer.FindingPromises, "40 suspended operations wait for one task, a promise (TaskCompletionSource"},
 	{"passes", answer.NoFinding, ""},
 	{"held", answer.FindingHeld, "for which 3 threads wait"},
 	{"batch", answer.NoFinding, ""},

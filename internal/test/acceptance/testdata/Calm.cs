@@ -14,6 +14,8 @@ namespace Quay
         static void Say(string st) { Type k = Type.GetType("System.Console, System.Console"); k.GetMethod("WriteLine", new[] { typeof(string) }).Invoke(null, new object[] { st }); }
         static async Task Polls() { while (true) { if (await Task.WhenAny(news.Task, Task.Delay(60000)) == news.Task) return; } }
         static async Task Waits() { sum += await news.Task; }
+        static readonly CancellationTokenSource stopping = new CancellationTokenSource();
+        static async Task Reads(Task<int> t) { sum += await t; }
         static void Computes() { for (long i = 0; ; i++) sum += Math.Sqrt(i); }
         static void Counts(object o) { double s = 0; for (int i = 0; i < 30000000; i++) s += Math.Sqrt(i); sum += s; if (Interlocked.Decrement(ref left) == 0) ready.Set(); }
         static async Task Retries() { for (int n = 1; ; n = Math.Min(2 * n, 64)) { try { throw new TimeoutException(); } catch (TimeoutException) { } await Task.Delay(500 * n); } }
@@ -26,6 +28,7 @@ namespace Quay
             {
                 case "polls": for (int i = 0; i < 40; i++) keep.Add(Waiting(Polls())); break; // a minute without news is an answer, too
                 case "promise": for (int i = 0; i < 40; i++) keep.Add(Waiting(Waits())); break; // its twin has no other end
+                case "canceled": { var t = new TaskCompletionSource<int>(); stopping.Token.Register(o => ((TaskCompletionSource<int>)o).TrySetCanceled(), t); for (int i = 0; i < 40; i++) keep.Add(Reads(t.Task)); break; } // only a token can end it, and its registration has no name
                 case "passes": Locks(2); break; // two threads wait for one that computes
                 case "held": Locks(3); break; // its twin: a third thread waits
                 case "batch": for (int i = 0; i < 500; i++) ThreadPool.QueueUserWorkItem(Counts); T("batch", () => ready.WaitOne()); break;
