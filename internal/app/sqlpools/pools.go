@@ -133,7 +133,8 @@ func (q *query) list(all iter.Seq2[objects.Object, error]) ([]objects.Object, er
 // zero time would be a date.
 func newCommand(a target.Addr, text answer.Text) *answer.SQLCommand {
 	c := &answer.SQLCommand{Address: a, Text: text}
-	c.Procedure.Err, c.Timeout.Err, c.Deadline.Err, c.Since.Err, c.Age.Err, c.Limit.Err = objects.ErrNoField, objects.ErrNoField, objects.ErrNoField, objects.ErrNoField, objects.ErrNoField, objects.ErrNoField
+	c.Procedure.Err, c.Timeout.Err, c.Deadline.Err, c.Since.Err = objects.ErrNoField, objects.ErrNoField, objects.ErrNoField, objects.ErrNoField
+	c.Age.Err, c.Limit.Err = objects.ErrNoField, objects.ErrNoField
 	return c
 }
 

@@ -1,10 +1,12 @@
 package tasks
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/objects"
 )
 
@@ -24,5 +26,19 @@ func TestAwaiterAt(t *testing.T) {
 		{machineFields{awaiters: []*objects.Field{second, second}}, 0, nil},
 	} {
 		assert.Same(t, c.want, c.fields.awaiterAt(c.state))
+	}
+}
+
+// TestRemoteTypes checks that a task with a connection of HttpClient is a wait for one, and the task of its answer is not.
+func TestRemoteTypes(t *testing.T) {
+	for name, want := range map[string]answer.WaitKind{
+		"System.Threading.Tasks.Task<System.Net.Http.HttpConnection>":            answer.WaitConnection,
+		"System.Threading.Tasks.Task<System.Net.Http.Http2Connection>":           answer.WaitConnection,
+		"System.Threading.Tasks.Task<Microsoft.Data.SqlClient.SqlDataReader>":    answer.WaitServer,
+		"System.Threading.Tasks.Task<System.Net.Http.HttpResponseMessage>":       "",
+		"System.Collections.Generic.Queue<System.Net.Http.HttpConnection>":       "",
+		"System.Threading.Tasks.Task<System.Net.Http.HttpConnectionPoolManager>": "",
+	} {
+		assert.Equal(t, want, remoteIn(remoteTypes, name, strings.Contains), name)
 	}
 }

@@ -39,6 +39,7 @@ var remoteCalls = []remote{
 
 // remoteTypes are parts of the names of tasks' types.
 var remoteTypes = []remote{
+	{answer.WaitConnection, []string{"Task<System.Net.Http.HttpConnection>", "Task<System.Net.Http.Http2Connection>", "Task<System.Net.Http.Http3Connection>"}},
 	{answer.WaitServer, []string{"<Microsoft.Data.SqlClient.SqlDataReader>", "<System.Data.SqlClient.SqlDataReader>"}},
 }
 

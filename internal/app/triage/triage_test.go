@@ -411,7 +411,7 @@ func TestSilentDatabases(t *testing.T) {
 	}
 }
 
-// TestUnopenedDatabases checks that connections which a server accepted and does not open are a finding, unlike young ones, a few, and those of unknown age.
+// TestUnopenedDatabases checks that connections which a server accepted and does not open are a finding, unlike young ones, a few, and some without an age.
 func TestUnopenedDatabases(t *testing.T) {
 	openings := func(n int, age answer.Maybe[int64]) []answer.SQLOpening {
 		return slices.Repeat([]answer.SQLOpening{{Owner: 1, Age: age, Stack: &answer.AsyncWork{}}}, n)
