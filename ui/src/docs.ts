@@ -1030,8 +1030,8 @@ export interface Root {
 }
 
 export interface SQLCommand {
-  address: string; deadline?: string | null; parameters?: Array<SQLParameter> | null; procedure?: boolean | null; running: boolean;
-  since?: string | null; text: string | null; timeout?: number | null;
+  address: string; ageMs?: number | null; deadline?: string | null; limitMs?: number | null; parameters?: Array<SQLParameter> | null;
+  procedure?: boolean | null; running: boolean; since?: string | null; text: string | null; timeout?: number | null;
 }
 
 export interface SQLConnection {
@@ -1041,7 +1041,8 @@ export interface SQLConnection {
 }
 
 export interface SQLOpening {
-  deadline?: string | null; does: string; owner: string; since?: string | null; stack?: AsyncWork; threads?: Array<Worker> | null;
+  ageMs?: number | null; deadline?: string | null; does: string; limitMs?: number | null; owner: string; since?: string | null;
+  stack?: AsyncWork; threads?: Array<Worker> | null;
 }
 
 export interface SecretKind {
