@@ -85,7 +85,7 @@ function objectsNamed(f: Finding): Deed[] {
 export interface Concerned { count: number; request?: string | undefined; thread?: ThreadWait["thread"] | undefined; method?: string | null | undefined; file?: string | undefined; line?: number | undefined; object?: string | undefined }
 
 /** What a request is called: its method and route. */
-export const requestName = (r: Request): string => `${r.method ?? ""} ${r.route ?? r.path ?? "?"}`.trim();
+export const requestName = (r: Request): string => `${r.method ?? ""} ${(r.route ?? r.path ?? "?").replace(/^(?=[\w{])/, "/")}`.trim();
 
 /** The objects that a conclusion names, or whose fields its commands show. */
 export function objectsOf(args: { address?: string }[] | null | undefined, commands: string[] | null | undefined): Set<string> {
@@ -139,7 +139,7 @@ export interface RequestGroup { name: string; does: string; method?: string | nu
 const doing = (r: Request): string => r.threads?.[0]?.does ?? (r.stack?.reason ? `waits for ${r.stack.reason}` : r.state);
 
 /** Code of the class libraries: what waits there waits for code of the program. */
-const isLibrary = (method: string): boolean => /^(System|Microsoft)\./.test(method);
+export const isLibrary = (method: string): boolean => /^(System|Microsoft)\./.test(method);
 
 /** Requests by route and wait: those that wait for something first, then the larger and older groups. Waits that are normal are last. */
 export function groupRequests(requests: Request[], idle: { reason: string }[]): RequestGroup[] {

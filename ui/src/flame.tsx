@@ -12,7 +12,7 @@ const rows = 120, above = 6;
 /** Rows on paper. */
 const mostOnPaper = 20;
 /** Columns of these widths have their words behind the last frame, where so much room is made for them. */
-const thinnest = 11, wide = 44, foot = 130;
+const thinnest = 15, wide = 44, foot = 130;
 
 /** The part of the chart that is seen: from a to b of its width, and the row that it is about. */
 interface Seen { a: number; b: number; depth: number }

@@ -1,12 +1,12 @@
 // The parts that pages are made of.
 import type { ComponentChildren, JSX } from "preact";
-import { useEffect, useState } from "preact/hooks";
-import { hasObject, hasThread, isReport, progress } from "./api";
+import { useEffect, useMemo, useState } from "preact/hooks";
+import { hasObject, hasThread, isReport, progress, question } from "./api";
 import type { Doc, Progress, Question } from "./api";
-import type { Address, PathObject as ObjectRef, GCRoot as Root, RootPath, Verdict } from "./docs";
-import { link, printing, retry, stop, useParam } from "./state";
-import { bytes, capital, count, csharp, linked, percent, shortMethod, typeParts, withoutModule } from "./text";
-import type { Said as Sentence } from "./text";
+import type { Address, PathObject as ObjectRef, GCRoot as Root, RootPath, ClrthreadsResult as Threads, Verdict } from "./docs";
+import { link, printing, retry, stop, useDoc, useParam } from "./state";
+import { bytes, capital, count, csharp, linked, percent, rootName, shortMethod, typeParts, withoutModule } from "./text";
+import type { Numbered, Said as Sentence } from "./text";
 
 /** An address, which leads to the page of what is there. */
 export function Addr({ a }: { a: Address | null | undefined }): JSX.Element | null {
@@ -73,15 +73,22 @@ export function Command({ line }: { line: string }): JSX.Element {
   return <span class="command">{isReport ? <code>{line}</code> : <a href={link("terminal", line)}><code>{line}</code></a>}<Copy text={line} what={line} /></span>;
 }
 
+/** Longer words in names may be broken before their capitals. */
+const longWord = 14;
+
 /** A name that may be broken behind its dots and commas, and a text whose names may. */
-function Breakable({ s }: { s: string }): JSX.Element {
-  return <>{s.split(/(?<=[\w>\]][.,+<(])(?=\S)/).map((part, i) => (i ? <><wbr />{part}</> : part))}</>;
+export function Breakable({ s }: { s: string }): JSX.Element {
+  return <>{s.split(/(?<=[\w>\]][.,+<(])(?=\S)/).flatMap((part) => (part.length > longWord ? part.split(/(?<=[a-z])(?=[A-Z])/) : part)).map((part, i) => (i ? <><wbr />{part}</> : part))}</>;
 }
 
-/** The name of a type: its namespace stands back. */
-export function TypeName({ name: full }: { name: string | null | undefined }): JSX.Element {
+/** Characters that stay at the end of a name that is cut. */
+const lastOfCut = 20;
+
+/** The name of a type: its namespace stands back. With cut it stands on one line, and what does not fit is left out of its middle. */
+export function TypeName({ name: full, cut = false }: { name: string | null | undefined; cut?: boolean }): JSX.Element {
   if (!full) return <span class="dim">(no name)</span>;
   const [space, name] = typeParts(full);
+  if (cut) return <span class="type">{space && <span class="dim space">{space}</span>}{name.length > lastOfCut && <span class="begin">{name.slice(0, -lastOfCut)}</span>}<span>{name.slice(-lastOfCut)}</span></span>;
   return <span class="type" title={space + name === full ? undefined : full}><span class="dim"><Breakable s={space} /></span><Breakable s={name} /></span>;
 }
 
@@ -116,6 +123,9 @@ export const total = (doc: Doc<unknown> | undefined, list: string, here: unknown
 export const isCut = (doc: Doc<unknown> | undefined, ...lists: string[]): boolean => doc?.shortened === true
   || Object.entries(doc?.lists ?? {}).some(([name, l]) => l.listed < l.of && (lists.length === 0 || lists.includes(name)));
 
+/** Lists of documents that people call otherwise. */
+const listNames: Record<string, string> = { statistics: "types", operations: "suspended methods" };
+
 /** What a document lacks, and why it may be no answer. What the document above lacks, too, is said there. */
 export function Notes({ doc, cuts = true, above }: { doc: Doc<unknown>; cuts?: boolean; above?: Doc<unknown> | undefined }): JSX.Element | null {
   const said = new Set((above?.warnings ?? []).map((p) => p.text));
@@ -132,7 +142,7 @@ export function Notes({ doc, cuts = true, above }: { doc: Doc<unknown>; cuts?: b
           <ul>{w.slice(0, 100).map((p) => <li><Text s={p.text} />{p.count ? ` (${p.count} times)` : ""}</li>)}</ul></details>
       )}
       {cuts && doc.shortened && <p class="note">Long lists and texts are cut in this report.</p>}
-      {cut.map(([name, l]) => <p class="note small">{count(l.listed)} of {count(l.of)} {name || "rows"} are listed.</p>)}
+      {cut.map(([name, l]) => <p class="note small">{count(l.listed)} of {count(l.of)} {listNames[name] ?? (name || "rows")} are listed.</p>)}
     </div>
   );
 }
@@ -172,8 +182,16 @@ export function Verdicts({ list }: { list: Verdict[] | null | undefined }): JSX.
   );
 }
 
+/** The threads by their ids of the system, which names of roots have. */
+export function useThreads(): Map<number | undefined, Numbered> {
+  const doc = useDoc<Threads>(question("threads"));
+  return useMemo(() => new Map((doc?.result?.threads ?? []).map((t) => [t.osId, t])), [doc]);
+}
+
 export function RootName({ r }: { r: Root | undefined }): JSX.Element | null {
-  return r ? <><span class="tag">{r.kind}</span> <Text s={r.name} /></> : null;
+  const threads = useThreads();
+  // A static says in its own name that it is one.
+  return r ? <>{r.name?.startsWith("static ") ? null : <><span class="tag">{r.kind}</span>{" "}</>}<Text s={rootName(r.name, threads)} /></> : null;
 }
 
 /** A path from a root to an object, one step a line. */
@@ -182,7 +200,7 @@ export function PathView({ path }: { path: RootPath | undefined }): JSX.Element 
   return (
     <ol class="path">
       <li><RootName r={path.root} /></li>
-      {(path.objects ?? []).map((o) => <li>{o.edge?.name && <code class="edge">{o.edge.name}</code>} <ObjectName o={o} /> <span class="dim">{bytes(o.size)}</span></li>)}
+      {(path.objects ?? []).map((o) => <li>{o.edge?.name && <code class="edge">{csharp(o.edge.name)}</code>} <ObjectName o={o} /> <span class="dim">{bytes(o.size)}</span></li>)}
     </ol>
   );
 }
@@ -193,7 +211,7 @@ export interface Column<R> {
   /** What rows are sorted by; a column without it can't be sorted. */
   by?: (row: R) => number | string | null | undefined;
   num?: boolean;
-  /** A name that stands on one line: what does not fit is cut in front, where the namespace is. All of it is its title. */
+  /** A name that stands on one line. All of it is its title. */
   cut?: boolean;
 }
 

@@ -70,7 +70,7 @@ export const csharp = (name: string): string => (asRuntime ? name : spelled(gene
 
 /** A name with its type arguments as C# has them. */
 function generic(name: string): string {
-  let s = name.replace(/`\d+/g, "");
+  let s = name.replace(/<([^<>]+)>k__BackingField/g, "$1").replace(/`\d+/g, "");
   for (let before = ""; before !== s;) {
     before = s;
     // The innermost list of arguments: each has a name and, behind a comma, its assembly.
@@ -120,13 +120,24 @@ export function shortMethod(full: string): string {
 /** Names that compilers make, as the code has them: an async method or iterator, a lambda with its number, a local function. */
 function written(name: string): string {
   return name
-    .replace(/<([^<>]+)>k__BackingField/g, "$1")
     .replace(/<([^<>]+)>g__([^|<>]+)\|[\d_]+/g, "$1.$2")
     .replace(/\+<([^<>]+)>d(?:__\d+)?(?:<[^>]*>)?\.MoveNext(?:\(\))?$/, ".$1")
     .replace(/\+<([^<>]+)>d(?:__\d+)?(?![\w.])/g, ".$1")
     .replace(/\.<lambda>/g, " λ")
     .replace(/(?:\+?(?:<>c|<[^<>]*>c__)[^.(]*\.)?<([^<>]*)>[bm]__(?:\d+_)?(\w+)/, (all: string, method: string, number: string) => (all.startsWith("+") ? "." : "") + `${method || "…"} λ${number}`);
 }
+
+/** A generation by its number or its name. */
+export const generationName = (g: string): string => (/^\d$/.test(g) ? `gen ${g}` : g);
+
+/** A thread by its number and name. */
+export interface Numbered { index?: number; name?: string }
+
+/** What a root is called: the thread in it has its number, where threads by their ids of the system have one, and its method is written as in C#. */
+export const rootName = (name: string, threads: Map<number | undefined, Numbered>): string => csharp(name.replace(/\bthread (?:0x)?([0-9a-f]+)(?=:|$)/, (all: string, id: string) => {
+  const t = threads.get(parseInt(id, 16));
+  return t?.index === undefined ? all.replace(/ (?!0x)/, " 0x") : `thread ${t.index}${t.name ? ` "${t.name}"` : ""}`;
+}));
 
 /** A name without namespaces. */
 const bare = (name: string): string => name.replace(/(?:[\p{L}_@][\p{L}\p{N}_]*\.)+(?=[\p{L}_@<])/gu, "");

@@ -2,16 +2,17 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { byNamespace, callees, callers, icicle, matches, merge, totals, tree, treemap, unrepeated, type Node } from "../src/chart";
-import type { Finding, OperationWait, Request, ThreadWait } from "../src/docs";
-import { areaOf, concerned, deed, deeds, groupRequests, parted, seconds, stateOf } from "../src/findings";
+import type { DominatorRow, Finding, OperationWait, Request, ThreadWait } from "../src/docs";
+import { areaOf, concerned, deed, deeds, groupRequests, parted, requestName, seconds, stateOf } from "../src/findings";
 import { around, layers, type GraphEdge, type GraphNode } from "../src/graph";
+import { largestFirst } from "../src/pages/memory";
 import { nothingIn } from "../src/pages/search";
 import { fieldName, steps } from "../src/pages/type";
-import { idleApart } from "../src/pages/work";
+import { idleApart, rankedBy } from "../src/pages/work";
 import { isCut } from "../src/parts";
 import { Files } from "../src/site/files";
 import { address, parseRoute } from "../src/state";
-import { atLeast, bytes, capital, count, csharp, duration, fitted, linked, namespaceEnd, percent, runtimeVersion, shortMethod, shortType, typeParts, visible, withoutModule } from "../src/text";
+import { atLeast, bytes, capital, count, csharp, duration, fitted, linked, namespaceEnd, percent, rootName, runtimeVersion, shortMethod, shortType, typeParts, visible, withoutModule } from "../src/text";
 
 test("characters that hide or turn text are shown, and JSON stays what it was", () => {
   const text = String.raw`{"a":"x\u202ey","b":"\\u202e","c":"a\nb","d":"\u003cscript\u003e","e":"\u0007"}`;
@@ -55,6 +56,7 @@ test("names", () => {
   assert.equal(shortMethod("App.Orders+<LoadAsync>d__5.MoveNext()"), "Orders.LoadAsync");
   assert.equal(csharp("Npgsql.Buffer+<<Ensure>g__EnsureLong|54_0>d.MoveNext()"), "Npgsql.Buffer.Ensure.EnsureLong", "a local function that is async");
   assert.equal(csharp("A.Map[].<Name>k__BackingField"), "A.Map[].Name");
+  assert.deepEqual(typeParts("A.Map.<Name>k__BackingField._value"), ["A.Map.Name.", "_value"], "a field of a property's field");
   assert.equal(shortMethod("App.Work.<Run>g__Inner|4_0(Int32)"), "Run.Inner");
   assert.equal(csharp("A.B`1[[System.Char, System.Private.CoreLib]].M(Int32)"), "A.B<char>.M(int)");
   assert.equal(csharp("D`2[[System.Int32, mscorlib, Version=4.0.0.0],[L`1[[X.Y+Z, a]], b]][]"), "D<int, L<X.Y.Z>>[]");
@@ -283,4 +285,31 @@ test("the program's memory is read into without an array for each read", async (
   assert.equal(files.readInto(opened, 70000, 9, 3), 2, "the file ends");
   assert.deepEqual([...new Uint8Array(files.memory.buffer, 99, 5), ...new Uint8Array(files.memory.buffer, 70000, 3)], [0, 2, 3, 4, 0, 4, 5, 0]);
   assert.deepEqual([files.readInto(99, 0, 1, 0), files.readInto(opened, 1 << 20, 1, 0)], [-1, -1], "no such file, and no such address");
+});
+
+test("a root has the number of its thread, and its method as in C#", () => {
+  const threads = new Map([[0x1870, { index: 7, name: "deep" }], [0x11, {}]]);
+  assert.equal(rootName("thread 0x1870", threads), 'thread 7 "deep"');
+  assert.equal(rootName("thread 1870: App.Work+Inner.Run(Int32) rbp-20", threads), 'thread 7 "deep": App.Work.Inner.Run(int) rbp-20');
+  assert.equal(rootName("thread static App.Work.t_one of thread 1870", threads), 'thread static App.Work.t_one of thread 7 "deep"');
+  assert.equal(rootName("thread 11", threads), "thread 0x11", "a thread without a number keeps its id");
+  assert.equal(rootName("thread statics", threads), "thread statics");
+  assert.equal(rootName("static App.Thread.pool", threads), "static App.Thread.pool");
+});
+
+test("the tree of owners has the largest of those that lie beside each other first, and the rest of many types last", () => {
+  const row = (depth: number, retained: number, more: object): DominatorRow => ({ depth, retained, share: 0, count: 1, ...more });
+  const rows = [row(0, 10, { root: "statics" }), row(1, 3, { root: "static A.b" }), row(1, 5, { folded: "A.T" }), row(1, 9, { types: 4 }), row(0, 40, { root: "stacks" })];
+  assert.deepEqual(largestFirst(rows).map((r) => r.retained), [40, 10, 5, 3, 9]);
+});
+
+test("conclusions stand in the order of the findings", () => {
+  const list = [{ text: "a channel is full" }, { text: "deadlock: A waits for B" }, { text: "not among them" }];
+  assert.deepEqual(rankedBy(list, [{ text: "A waits for B; 3 requests wait" }, { text: "a channel is full" }]).map((v) => v.text), ["deadlock: A waits for B", "a channel is full", "not among them"]);
+});
+
+test("a route begins with a slash", () => {
+  assert.equal(requestName({ method: "GET", route: "reports/{id}" } as Request), "GET /reports/{id}");
+  assert.equal(requestName({ method: "GET", route: "/feed" } as Request), "GET /feed");
+  assert.equal(requestName({ path: "*" } as Request), "*");
 });

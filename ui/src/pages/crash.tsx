@@ -51,7 +51,9 @@ export function ExceptionsPage(): JSX.Element {
       g.n++;
       by.set(type + "\n" + message, g);
     }
-    return <Table rows={[...by.values()]} caption="exceptions on the heap" sort={1} text={(g) => `${g.type} ${g.message}`} columns={[
+    // The runtime makes some in advance, which have no message: the first that can tell something are above.
+    const groups = [...by.values()].sort((a, b) => Number(!a.message) - Number(!b.message) || b.n - a.n);
+    return <Table rows={groups} caption="exceptions on the heap" text={(g) => `${g.type} ${g.message}`} columns={[
       { head: "Type", cell: (g) => <TypeName name={g.type} />, by: (g) => g.type }, { head: "Exceptions", cell: (g) => count(g.n), by: (g) => g.n, num: true },
       { head: "Message", cell: (g) => (g.message ? <q>{g.message}</q> : null), by: (g) => g.message }, { head: "First", cell: (g) => <Addr a={g.first} /> }]} />;
   }}</Show>;

@@ -6,7 +6,7 @@ import { byNamespace } from "../chart";
 import type { MapCell as Cell, GcheapstatResult as Generations, DumpheapResult as Heap, HeapmapResult as HeapMap, Json, QueryResult as Rows, RetainedResult as Retained, EeheapResult as Segments, TypeCount } from "../docs";
 import { Addr, Facts, Notes, Section, Share, Show, Table, TypeName } from "../parts";
 import { colour, link, printing, route, shade, theme, useDoc, useParam } from "../state";
-import { bytes, count, percent } from "../text";
+import { bytes, count, generationName, percent } from "../text";
 import { OneType } from "./type";
 
 /** Types, and what they fill. */
@@ -18,6 +18,9 @@ export function HeapPage(): JSX.Element {
 export function GenerationsPage(): JSX.Element {
   return <><GenerationTable />{printing.value ? null : <MapOfHeap />}</>;
 }
+
+/** Generations as the tables of this part call them, by their names in commands. */
+const generationNames: Record<string, string> = { gen0: "gen 0", gen1: "gen 1", gen2: "gen 2", loh: "large", poh: "pinned", foh: "frozen" };
 
 function Types(): JSX.Element {
   const wanted = route.value.arg;
@@ -38,7 +41,8 @@ function Types(): JSX.Element {
   }, [parts]);
   const share = (list: [string, number][]): JSX.Element => {
     const all = list.reduce((sum, [, n]) => sum + n, 0);
-    return <span class="generations">{list.map(([g, n], i) => <>{i > 0 && " "}<span class="id">{n === all ? g : `${g} ${percent((100 * n) / all)}`}{i < list.length - 1 && ","}</span></>)}</span>;
+    const words = list.map(([g, n]) => (n === all ? generationNames[g] ?? g : `${generationNames[g] ?? g} ${percent((100 * n) / all)}`));
+    return <span class="generations" title={words.join(", ")}>{words.map((w, i) => <>{i > 0 && " "}<span class="id">{w}{i < words.length - 1 && ","}</span></>)}</span>;
   };
   const exact = wanted ? doc?.result?.statistics?.find((t) => t.type === wanted) : undefined;
   if (exact) return <OneType key={wanted} t={exact} />;
@@ -51,9 +55,9 @@ function Types(): JSX.Element {
         const rows = (h.statistics ?? []).filter((t) => t !== free && (!isReport || !wanted || t.type?.includes(wanted)));
         const part = d.lists?.["statistics"];
         return <>
-          <p class="lead"><b data-fact="count">{count((h.count ?? 0) - (free?.count ?? 0))}</b> objects, <b data-fact="size">{bytes((h.size ?? 0) - (free?.size ?? 0))}</b>{free ? <span class="dim">; {bytes(free.size)} free between them ({percent(100 * free.size / Math.max(1, h.size ?? 0))})</span> : null}{!isReport && <label class="beside">Generation <select value={gen} onChange={(e) => setGen(e.currentTarget.value)}><option value="">all</option>{["gen0", "gen1", "gen2", "loh", "poh", "foh"].map((g) => <option value={g}>{g}</option>)}</select></label>}</p>
+          <p class="lead"><b data-fact="count">{count((h.count ?? 0) - (free?.count ?? 0))}</b> objects, <b data-fact="size">{bytes((h.size ?? 0) - (free?.size ?? 0))}</b>{free ? <span class="dim">; {bytes(free.size)} free between them ({percent(100 * free.size / Math.max(1, h.size ?? 0))})</span> : null}{!isReport && <label class="beside">Generation <select value={gen} onChange={(e) => setGen(e.currentTarget.value)}><option value="">all</option>{Object.entries(generationNames).map(([g, name]) => <option value={g}>{name}</option>)}</select></label>}</p>
           <Table<TypeCount> rows={rows} caption="types" sort={2} text={(t) => t.type} columns={[
-            { head: "Type", cut: true, cell: (t) => t.type ? <a href={link("heap", t.type)}><TypeName name={t.type} /></a> : <TypeName name={t.type} />, by: (t) => t.type },
+            { head: "Type", cut: true, cell: (t) => t.type ? <a href={link("heap", t.type)}><TypeName name={t.type} cut /></a> : <TypeName name={t.type} />, by: (t) => t.type },
             { head: "Objects", cell: (t) => count(t.count), by: (t) => t.count, num: true },
             { head: "Bytes", cell: (t) => <Share part={t.size} of={h.size}>{bytes(t.size)}</Share>, by: (t) => t.size, num: true },
             { head: "Retained", cell: (t) => (retains.has(t.methodTable) ? <Share part={retains.get(t.methodTable)} of={h.size}>{bytes(retains.get(t.methodTable))}</Share> : retained ? "" : "…"), by: (t) => retains.get(t.methodTable), num: true },
@@ -96,7 +100,7 @@ function GenerationTable(): JSX.Element {
       {segments && <Show doc={segments} what="reading segments" above={types}>{() => null}</Show>}
       <Show doc={doc} q={question("generations")} what="adding up generations" above={types}>{(g) => (
         <Table rows={(g.heaps ?? []).flatMap((h) => (h.generations ?? []).map((x) => ({ heap: h.heap, ...x })))} caption="generations" columns={[
-          { head: "Heap", cell: (r) => r.heap, by: (r) => r.heap, num: true }, { head: "Generation", cell: (r) => r.generation, by: (r) => r.generation },
+          { head: "Heap", cell: (r) => r.heap, by: (r) => r.heap, num: true }, { head: "Generation", cell: (r) => generationName(r.generation), by: (r) => r.generation },
           { head: "Objects' bytes", cell: (r) => bytes(r.live), by: (r) => r.live, num: true }, { head: "Free", cell: (r) => bytes(r.free), by: (r) => r.free, num: true },
           { head: "Allocated", cell: (r) => bytes(r.allocated), by: (r) => r.allocated, num: true },
           { head: "Committed", cell: (r) => <>{bytes(r.committed)}{r.incomplete ? " (a segment can't be read)" : ""}</>, by: (r) => r.committed, num: true },
@@ -112,8 +116,8 @@ function MapOfHeap(): JSX.Element {
     <Section title="Map of the heap">
       <Show doc={doc} q={question("map")} what="drawing the heap" above={types}>{(m) => <>
         <p class="dim">A cell is {bytes(m.cellSize)}. <span class="swatch used" /> objects <span class="swatch free" /> free <span class="swatch unread" /> not readable <span class="swatch empty" /> not used yet</p>
-        <div class="map">{(m.parts ?? []).map((p) => (
-          <div class="part"><span>{p.generation} <Addr a={p.segment} /></span><Cells cells={p.cells ?? []} /><span class="dim">{bytes(p.used)} used, {p.free !== undefined ? `${bytes(p.free)} free, ` : ""}of {bytes(p.committed)}{p.pinned ? `, ${p.pinned} pinned` : ""}</span></div>
+        <div class="map">{(m.parts ?? []).filter((p) => p.used).map((p) => (
+          <div class="part"><span>{generationName(p.generation)} <Addr a={p.segment} /></span><Cells cells={p.cells ?? []} /><span class="dim">{bytes(p.used)} used, {p.free !== undefined ? `${bytes(p.free)} free, ` : ""}of {bytes(p.committed)}{p.pinned ? `, ${p.pinned} pinned` : ""}</span></div>
         ))}</div>
       </>}</Show>
     </Section>

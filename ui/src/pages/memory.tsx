@@ -6,31 +6,33 @@ import { Treemap } from "../canvas";
 import { tree, type Node } from "../chart";
 import { Flame } from "../flame";
 import type { DiffResult as Diff, DominatorsResult as Dominators, Growth, PathGrowth, Json, LeaksResult as Leaks, Suspect, MemoryResult as Memory, MemorySum, RetainedResult as Retained, QueryResult as Rows, DominatorRow as TreeRow, WasteHolder, WasteResult as Waste } from "../docs";
-import { Addr, Notes, ObjectName, PathView, RootName, Said, Section, Share, Show, Strength, Table, Text, TypeName, Verdicts, Waiting } from "../parts";
+import { Addr, Notes, ObjectName, PathView, RootName, useThreads, Said, Section, Share, Show, Strength, Table, Text, TypeName, Verdicts, Waiting } from "../parts";
 import { link, printing, subject, useDoc } from "../state";
-import { beginning, bytes, count, percent, plural, shortType } from "../text";
+import { beginning, bytes, count, generationName, percent, plural, rootName, shortType, type Numbered } from "../text";
 
-const rowName = (r: TreeRow): string => r.object?.type ?? r.root ?? (r.folded ? `${count(r.count)} × ${r.folded}` : `${plural(r.count ?? 0, "object")} of ${plural(r.types ?? 0, "type")}`);
+const rowName = (r: TreeRow, threads: Map<number | undefined, Numbered>): string => r.object?.type ?? (r.root ? rootName(r.root, threads) : undefined) ?? (r.folded ? `${count(r.count)} × ${r.folded}` : `${plural(r.count ?? 0, "object")} of ${plural(r.types ?? 0, "type")}`);
 
 /** Who owns the heap. */
 export function DominatorsPage(): JSX.Element {
   const doc = useDoc<Dominators>(question("dominators"));
   const retained = useDoc<Retained>(question("retained"));
+  const threads = useThreads();
+  const rows = useMemo(() => largestFirst(doc?.result?.tree ?? []), [doc]);
   const root = useMemo(() => {
-    const t = tree(doc?.result?.tree ?? [], (r) => ({ name: rowName(r), label: shortType(rowName(r)), value: r.retained, group: r.object?.type ?? r.folded ?? r.root ?? "", ...(r.object?.address ? { address: r.object.address } : {}) }), "live memory");
+    const t = tree(rows, (r) => ({ name: rowName(r, threads), label: shortType(rowName(r, threads)), value: r.retained, group: r.object?.type ?? r.folded ?? r.root ?? "", ...(r.object?.address ? { address: r.object.address } : {}) }), "live memory");
     t.value = Math.max(t.value, doc?.result?.live?.size ?? 0);
     return t;
-  }, [doc]);
+  }, [rows, threads]);
   return <>
     <Section title="Who owns the heap">
       <p class="dim">What stands below an object could not be reached without it. What retains little is left out or put together by type.</p>
       <Show doc={doc} q={question("dominators")} what="building the graph of objects">{(d) => <>
         <p class="lead"><b data-fact="live">{bytes(d.live?.size)}</b> live in {count(d.live?.objects)} objects.{d.incomplete ? " Not all roots and references can be read." : ""}</p>
         <Flame id="owners" root={root} label="Tree of owners" unit={bytes} />
-        {isReport ? <details><summary>The same as a list</summary><Table<TreeRow> rows={d.tree ?? []} caption="tree of owners" most={100} text={rowName} columns={[
-          { head: "Owner", cell: (r) => <span style={{ paddingLeft: `${r.depth}em` }}>{r.object ? <ObjectName o={r.object} /> : <Text s={rowName(r)} />}</span> },
+        {isReport ? <details><summary>The same as a list</summary><Table<TreeRow> rows={rows} caption="tree of owners" most={100} text={(r) => rowName(r, threads)} columns={[
+          { head: "Owner", cell: (r) => <span style={{ paddingLeft: `${r.depth}em` }}>{r.object ? <ObjectName o={r.object} /> : <Text s={rowName(r, threads)} />}</span> },
           { head: "Retains", cell: (r) => <Share part={r.retained} of={d.live?.size}>{bytes(r.retained)}</Share>, num: true }, { head: "", cell: (r) => percent(r.share), num: true }]} /></details>
-          : <><h3>The tree, to any depth</h3><ul class="owners" data-fact="owners">{branches(d.tree ?? []).map((b) => <BranchView b={b} live={d.live?.size ?? 0} depth={0} />)}</ul></>}
+          : <><h3>The tree, to any depth</h3><ul class="owners" data-fact="owners">{branches(rows).map((b) => <BranchView b={b} live={d.live?.size ?? 0} depth={0} />)}</ul></>}
       </>}</Show>
     </Section>
     {!printing.value && <Section title="What the objects of a type retain together">
@@ -58,6 +60,13 @@ function branches(rows: TreeRow[]): Branch[] {
   return top;
 }
 
+/** The rows of the tree with those that lie beside each other by what they retain. What is put together of many types stands last. */
+export function largestFirst(rows: TreeRow[]): TreeRow[] {
+  const rest = (r: TreeRow): boolean => !r.object && !r.root && !r.folded;
+  const flat = (list: Branch[]): TreeRow[] => list.sort((a, b) => Number(rest(a.r)) - Number(rest(b.r)) || b.r.retained - a.r.retained).flatMap((b) => [b.r, ...flat(b.under)]);
+  return flat(branches(rows));
+}
+
 /** Levels of the tree that are open at first. */
 const openAtFirst = 2;
 
@@ -69,9 +78,10 @@ const Twist = ({ open, set, of }: { open: boolean; set: (open: boolean) => void;
 /** A root, an object, or objects of one type that lie beside each other. */
 function BranchView({ b, live, depth }: { b: Branch; live: number; depth: number }): JSX.Element {
   const [open, setOpen] = useState(depth < openAtFirst && !b.r.object);
+  const name = rowName(b.r, useThreads());
   if (b.r.object) return <Owner r={b.r} live={live} owns={b.under.length > 0} />;
-  return <li>{b.under.length ? <Twist open={open} set={setOpen} of={rowName(b.r)} /> : <span class="twist" />}
-    <Retains r={b.r} live={live} /> <span class="name">{b.r.folded ? <>{count(b.r.count)} × <a href={link("heap", b.r.folded)}><TypeName name={b.r.folded} /></a></> : <Text s={rowName(b.r)} />}</span>
+  return <li>{b.under.length ? <Twist open={open} set={setOpen} of={name} /> : <span class="twist" />}
+    <Retains r={b.r} live={live} /> <span class="name">{b.r.folded ? <>{count(b.r.count)} × <a href={link("heap", b.r.folded)}><TypeName name={b.r.folded} /></a></> : <Text s={name} />}</span>
     {open && <ul>{b.under.map((x) => <BranchView b={x} live={live} depth={depth + 1} />)}</ul>}</li>;
 }
 
@@ -173,7 +183,7 @@ export function SuspectsPage(): JSX.Element {
         <Verdicts list={l.verdicts} />
         {(l.suspects ?? []).slice(0, printing.value ? mostOnPaper : undefined).map((s, i) => (
           <article class="card" data-fact="suspect"><h3><SuspectSentence s={s} /></h3>{s.remedy && <p><Said s={s.remedy} begins />.</p>}
-            {s.path && <><h4>Held by</h4><PathView path={s.path} /></>}
+            {s.path && <><h4>{s.kept?.text ? "One of the ways" : "Held by"}</h4><PathView path={s.path} /></>}
             {(s.holders ?? []).length > 0 && <><h4>Referred to by</h4><ul>{(s.holders ?? []).map((h) => <li>{h.object ? <ObjectName o={h.object} /> : <Text s={h.root} />} <span class="dim">{percent(h.share)} of them</span></li>)}</ul></>}
             {(s.types ?? []).length > 0 && <><h4>It retains</h4><Table rows={s.types ?? []} caption={`types that holder ${i + 1} retains`} columns={[{ head: "Type", cell: (t) => <TypeName name={t.type} /> }, { head: "Objects", cell: (t) => count(t.count), num: true },
               { head: "Bytes", cell: (t) => <Share part={t.size} of={s.retained}>{bytes(t.size)}</Share>, num: true }]} /><Others of={s} /></>}
@@ -220,8 +230,9 @@ export function StringsPage(): JSX.Element {
 
 /** Who holds what is wasted, the most first. */
 function HeldBy({ list, of, what }: { list: WasteHolder[] | null | undefined; of: number | undefined; what: string }): JSX.Element | null {
+  const threads = useThreads();
   return list?.length ? <Table<WasteHolder> rows={list} caption={what} most={10} columns={[
-    { head: "Held by", cut: true, cell: (h) => (h.holder ? <TypeName name={h.holder} /> : "unknown"), by: (h) => h.holder }, { head: "Wasted", cell: (h) => <Share part={h.wasted} of={of}>{bytes(h.wasted)}</Share>, by: (h) => h.wasted, num: true },
+    { head: "Held by", cut: true, cell: (h) => (!h.holder ? "unknown" : h.holder.startsWith("thread ") ? rootName(h.holder, threads) : <TypeName name={h.holder} cut />), by: (h) => h.holder }, { head: "Wasted", cell: (h) => <Share part={h.wasted} of={of}>{bytes(h.wasted)}</Share>, by: (h) => h.wasted, num: true },
     { head: "References", cell: (h) => count(h.references), by: (h) => h.references, num: true }]} /> : null;
 }
 
@@ -248,7 +259,7 @@ export function WastePage(): JSX.Element {
           </details>))}
         {(w.kinds ?? []).some((k) => !k.objects) && <p class="dim">None were found: {(w.kinds ?? []).filter((k) => !k.objects).map((k) => (wasteKinds[k.kind] ?? k.kind).toLowerCase()).join(", ")}.</p>}
         {(w.free ?? []).length > 0 && <><h3>Free blocks between objects</h3><Table rows={w.free ?? []} caption="free blocks" columns={[
-          { head: "Generation", cell: (f) => f.generation }, { head: "Objects", cell: (f) => bytes(f.objects), num: true }, { head: "Free", cell: (f) => bytes(f.free), num: true },
+          { head: "Generation", cell: (f) => generationName(f.generation) }, { head: "Objects", cell: (f) => bytes(f.objects), num: true }, { head: "Free", cell: (f) => bytes(f.free), num: true },
           { head: "Blocks", cell: (f) => count(f.blocks), num: true }, { head: "Largest", cell: (f) => bytes(f.largest), num: true }]} /></>}
       </>}</Show>
     </Section>

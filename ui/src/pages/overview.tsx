@@ -2,7 +2,7 @@ import type { JSX } from "preact";
 import { isReport, question, type Doc } from "../api";
 import type { CrashinfoResult as Crash, DoctorResult as Doctor, DumpheapResult as Heap, Finding, RequestsResult as Requests, TriageAbsent, TriageResult as Triage, WaitsResult as Waits } from "../docs";
 import { areaOf, concerned, deeds, groupRequests, oldest, parted, stateOf, type Area, type Concerned, type State } from "../findings";
-import { Addr, Command, isCut, Link, Method, Notes, osThread, Place, Said, Strength, Text, ThreadLink, total, Verdicts, Waiting } from "../parts";
+import { Addr, Breakable, Command, isCut, Link, Method, Notes, osThread, Place, Said, Strength, Text, ThreadLink, total, Verdicts, Waiting } from "../parts";
 import { link, useDoc } from "../state";
 import { atLeast, bytes, count, duration, linked, plural, runtimeVersion, shortType, time } from "../text";
 
@@ -152,5 +152,5 @@ function Tiles({ t, types, whole }: { t: Triage | undefined; types: Doc<Heap> | 
 }
 
 function Tile({ title, page, state, says, figure, label }: { title: string; page: string; state: State; says: string; figure: string; label: string }): JSX.Element {
-  return <li><a class={`tile ${state.replace(" ", "-")}`} href={link(page)} data-tile={page}><span class="name">{title}</span><span class="state">{says}</span><b>{figure}</b><span class="label">{label}</span></a></li>;
+  return <li><a class={`tile ${state.replace(" ", "-")}`} href={link(page)} data-tile={page}><span class="name">{title}</span><span class="state">{says}</span><b><Breakable s={figure} /></b><span class="label">{label}</span></a></li>;
 }

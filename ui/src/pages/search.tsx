@@ -33,7 +33,7 @@ export function Search(): JSX.Element {
   const r = route.value;
   return <form class="find" role="search" onSubmit={(e) => { e.preventDefault(); find(input.current?.value.trim() ?? ""); }}>
     <label><span class="hidden">Search for an address, a type, a method, a thread, a request, a text or a command</span>
-      <input ref={input} name="find" type="search" autocomplete="off" spellcheck={false} placeholder="Address, type, method, thread, text …  Ctrl-K" key={r.page === "search" ? r.arg : ""} defaultValue={r.page === "search" ? r.arg : ""} /></label></form>;
+      <input ref={input} name="find" type="search" autocomplete="off" spellcheck={false} placeholder="Type, method, thread, address … Ctrl-K" key={r.page === "search" ? r.arg : ""} defaultValue={r.page === "search" ? r.arg : ""} /></label></form>;
 }
 
 /** How many results of a kind are listed. */

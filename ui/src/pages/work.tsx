@@ -1,14 +1,14 @@
 // What the program was doing: async code, locks, requests, connections.
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
-import { hasObject, hasThread, question, type Doc } from "../api";
+import { hasObject, hasThread, isReport, question, type Doc } from "../api";
 import { tree } from "../chart";
 import { Drawn } from "../drawn";
 import { Flame } from "../flame";
 import { around, type GraphEdge, type GraphNode } from "../graph";
-import type { AsyncCall, AsyncstacksResult as AsyncStacks, AsyncWork, SqlpoolsResult as Databases, HttpclientsResult as HttpPools, HTTPWait, ObjectpoolsResult as ObjectPools, RedisResult as Redis, RedisQueue, SignalrResult as SignalR, Lock, LocksResult as Locks, OperationWait, ThreadpoolResult as Pool, Request, RequestsResult as Requests, TasksResult as Tasks, Thread, ThreadWait, WaitsResult as Waits, Worker } from "../docs";
-import { groupRequests, objectsOf, seconds, type RequestGroup } from "../findings";
-import { Addr, Facts, isCut, Method, Notes, osThread, Place, Said, Section, Show, Strength, Table, Text, ThreadLink, TypeName, Verdicts, Waiting } from "../parts";
+import type { AsyncCall, AsyncstacksResult as AsyncStacks, AsyncWork, SqlpoolsResult as Databases, HttpclientsResult as HttpPools, HTTPWait, ObjectpoolsResult as ObjectPools, RedisResult as Redis, RedisQueue, SignalrResult as SignalR, Finding, Lock, LocksResult as Locks, OperationWait, ThreadpoolResult as Pool, Request, RequestsResult as Requests, TasksResult as Tasks, Thread, ThreadWait, TriageResult as Triage, WaitsResult as Waits, Worker } from "../docs";
+import { groupRequests, isLibrary, objectsOf, seconds, type RequestGroup } from "../findings";
+import { Addr, Breakable, Facts, isCut, Method, Notes, osThread, Place, Said, Section, Show, Strength, Table, Text, ThreadLink, TypeName, Verdicts, Waiting } from "../parts";
 import { link, printing, useDoc } from "../state";
 import { count, csharp, duration, lastParts, plural, shortMethod, shortType, time } from "../text";
 
@@ -68,7 +68,7 @@ function Calls({ list }: { list: AsyncCall[] }): JSX.Element {
     <li style={{ paddingLeft: `min(${1.2 * c.depth}em, 40%)` }}><b>{count(c.count)}</b> <Method name={callName(c)} /> {c.await && <>awaits <Method name={c.await} /></>} <Place file={c.file} line={c.line} /> <Addr a={c.object} />
       {c.blocked ? <span class="tag suspect">{plural(c.blocked, "thread")} blocked</span> : null}
       <Locals of={c} />
-      {(c.ends ?? []).map((e) => <div class="end">{e.count > 1 ? `${count(e.count)} wait` : "waits"} for <Text s={e.reason} /></div>)}</li>))}</ol>;
+      {(c.ends ?? []).map((e) => <div class="end">{runs(e.reason) ? <>{e.count > 1 ? `${count(e.count)}: ` : ""}{runs(e.reason)}</> : <>{e.count > 1 ? `${count(e.count)} wait` : "waits"} for <Text s={e.reason} /></>}</div>)}</li>))}</ol>;
 }
 
 /** The variables of the first of equal async calls, when they are asked for. */
@@ -145,7 +145,7 @@ function asyncGraph(calls: AsyncCall[], waits: Waits | undefined): { nodes: Grap
     if (parent) edges.push({ from: parent, to: id, label: "awaits" });
     for (const e of c.ends ?? []) {
       const end = "e" + e.reason;
-      if (!ends.has(end)) { ends.add(end); nodes.push({ id: end, label: e.reason, kind: "lock" }); }
+      if (!ends.has(end)) { ends.add(end); nodes.push({ id: end, label: runs(e.reason) ?? e.reason, kind: "lock" }); }
       edges.push({ from: id, to: end, label: e.count > 1 ? `${e.count} wait` : "waits" });
     }
     above.push(id);
@@ -157,20 +157,41 @@ function asyncGraph(calls: AsyncCall[], waits: Waits | undefined): { nodes: Grap
   return { nodes, edges };
 }
 
+/** Conclusions in the order of the findings, which is by how bad they are. */
+export function rankedBy<V extends { text: string }>(list: V[], findings: { text: string }[]): V[] {
+  const bare = (s: string): string => s.replace(/^[^:]*: /, "");
+  const rank = (v: V): number => { const i = findings.findIndex((f) => f.text.startsWith(v.text) || f.text.startsWith(bare(v.text))); return i < 0 ? findings.length : i; };
+  return [...list].sort((a, b) => rank(a) - rank(b));
+}
+
+/** Threads that findings name first, in the order of the findings. */
+function concernedFirst(threads: ThreadWait[], findings: Finding[]): ThreadWait[] {
+  const rank = (t: ThreadWait): number => {
+    const i = findings.findIndex((f) => f.args?.some((a) => (a.type === "thread" && a.thread !== undefined && a.thread === t.thread.index) || (a.address !== undefined && a.address === t.object)));
+    return i < 0 ? findings.length : i;
+  };
+  return [...threads].sort((a, b) => rank(a) - rank(b));
+}
+
+/** What code does that waits for nothing; undefined where it waits. */
+const runs = (reason: string): string | undefined => /^nothing: it (.*)/.exec(reason)?.[1];
+
 /** Who waits for whom. */
 export function WaitsPage(): JSX.Element {
   const waits = useDoc<Waits>(question("waits"));
+  const quick = useDoc<Triage>(question(isReport ? "triage" : "quick"));
+  const findings = quick?.result?.findings ?? [];
   return <Show doc={waits} q={question("waits")} what="reading what threads wait for">{(w) => <>
-    <Verdicts list={w.verdicts} />
+    <Verdicts list={rankedBy(w.verdicts ?? [], findings)} />
     <WaitGraph w={w} />
     {(w.operations ?? []).length > 0 && <Section title="Async code that waits"><Table<OperationWait> rows={w.operations ?? []} caption="suspended async methods" sort={0} text={(o) => `${o.request} ${o.method} ${o.text} ${o.state}`} columns={[
       { head: "How many", cell: (o) => count(o.count), by: (o) => o.count, num: true }, { head: "Request", cell: (o) => o.request && <b>{o.request}</b>, by: (o) => o.request },
       { head: "Where", cell: (o) => <><Method name={o.method} brief /> <Place file={o.file} line={o.line} /></>, by: (o) => o.method },
       { head: "Waits for", cell: (o) => <><Said s={o} short />{o.state ? `, ${o.state}` : ""} <Addr a={o.object} />{(o.holders ?? []).map((h) => <div class="end"><Method name={h.method} brief /> <Addr a={h.object} /> has entered it{h.waits ? <> and waits for {h.thing ? <Said s={h.thing} short /> : h.waits}</> : null} <Strength of={h.strength} /></div>)}</>, by: (o) => o.text },
       { head: "First", cell: (o) => <Addr a={o.first?.[0]} /> }]} /></Section>}
-    <Section title="Threads that wait">{(w.threads ?? []).length === 0 ? <p>No thread found waiting.</p> : <Table<ThreadWait> rows={w.threads ?? []} caption="waiting threads" text={(t) => `${t.thread.index} ${t.thread.name} ${t.text} ${t.method}`} columns={[
+    <Section title="Threads that wait">{(w.threads ?? []).length === 0 ? <p>No thread found waiting.</p> : <Table<ThreadWait> rows={concernedFirst(w.threads ?? [], findings)} caption="waiting threads" text={(t) => `${t.thread.index} ${t.thread.name} ${t.text} ${t.method}`} columns={[
       { head: "Thread", cell: (t) => <ThreadLink t={t.thread} />, by: (t) => t.thread.index },
-      { head: "Waits for", cell: (t) => <>{t.name ? <>{shortType(t.kind)} <Text s={lastParts(t.name)} /></> : <Text s={t.text} />} <Addr a={t.object} />{t.until ? <>, which waits for <Text s={t.until} /></> : null}</>, by: (t) => t.text },
+      { head: "Waits for", cell: (t) => <>{t.name ? <>{shortType(t.kind)} <Text s={lastParts(t.name)} /></> : <Said s={t} short />} <Addr a={t.object} />{!t.until ? null : runs(t.until) ? <>, which {runs(t.until)}</> : <>, which waits for <Text s={t.until} /></>}</>, by: (t) => t.text },
       { head: "Held by", cell: (t) => (t.owner ? <ThreadLink t={t.owner} /> : null), by: (t) => t.owner?.index },
       { head: "Where", cell: (t) => <><Method name={t.method} brief /> <Place file={t.file} line={t.line} /></>, by: (t) => t.method }, { head: "Known", cell: (t) => t.how, by: (t) => t.how }]} />}</Section>
     {(w.idle ?? []).length > 0 && <p class="dim">Normal waits: {(w.idle ?? []).map((i) => `${i.reason} (${i.count})`).join("; ")}.</p>}
@@ -184,7 +205,7 @@ const mostWaiters = 3;
 function Waiters({ of }: { of: Lock }): JSX.Element {
   const tasks = new Map<string, { n: number; task: string }>();
   for (const x of of.asyncWaiters ?? []) {
-    const name = x.stack?.[0] ?? "";
+    const name = ownCode(x.stack ?? []) ?? "";
     tasks.set(name, { n: (tasks.get(name)?.n ?? 0) + 1, task: tasks.get(name)?.task ?? x.task });
   }
   const all = [...(of.waiting ?? []).map((x) => <div><ThreadLink t={x.thread} />{x.pulse ? " for a pulse" : ""}</div>),
@@ -192,25 +213,36 @@ function Waiters({ of }: { of: Lock }): JSX.Element {
   return <>{all.slice(0, mostWaiters)}{all.length > mostWaiters && <details><summary>{count(all.length - mostWaiters)} more</summary>{all.slice(mostWaiters)}</details>}</>;
 }
 
+/** The innermost method of the program in a stack, or the innermost at all. */
+const ownCode = (stack: string[]): string | undefined => stack.find((s) => !isLibrary(s)) ?? stack[0];
+
 /** Threads and tasks that wait for a lock, also for a pulse, which the lock does not count. */
 const waitersOf = (l: Lock): number => Math.max(l.waiters ?? 0, (l.waiting ?? []).length) + (l.asyncWaiters ?? []).length;
 
 export function LocksPage(): JSX.Element {
   const locks = useDoc<Locks>(question("locks"));
   return <Show doc={locks} q={question("locks")} what="looking for locks">{(l) => (l.locks ?? []).length === 0 ? <p>No lock was found.</p> : (
-    <Table<Lock> rows={l.locks ?? []} caption="locks" sort={4} text={(r) => `${r.kind} ${r.type} ${r.owner?.name} ${r.state}`} columns={[
-      { head: "Lock", cell: (r) => <Addr a={r.address} /> }, { head: "Kind", cell: (r) => r.kind, by: (r) => r.kind }, { head: "Type", cell: (r) => <TypeName name={r.type} />, by: (r) => r.type },
-      { head: "Held by", cell: (r) => r.owner ? <ThreadLink t={r.owner} /> : (r.readers ?? []).length ? <>{(r.readers ?? []).map((t) => <><ThreadLink t={t} /> (reads) </>)}</> : r.held ? "unknown" : r.state },
+    <Table<Lock> rows={l.locks ?? []} caption="locks" sort={3} text={(r) => `${r.name} ${r.kind} ${r.type} ${r.owner?.name} ${r.state}`} columns={[
+      { head: "Lock", cell: (r) => <>{r.name ? <><span class="type" title={r.name}><Breakable s={lastParts(r.name)} /></span> </> : null}<Addr a={r.address} /></>, by: (r) => r.name },
+      // A monitor that has no entry in the table of locks is one, too; and a lock is of its own class.
+      { head: "Kind", cell: (r) => <>{r.kind.replace(/^thin /, "")}{r.type && shortType(r.type) !== r.kind ? <> of <TypeName name={r.type} /></> : null}</>, by: (r) => r.kind.replace(/^thin /, "") },
+      { head: "Held by, or its state", cell: (r) => r.owner ? <ThreadLink t={r.owner} /> : (r.readers ?? []).length ? <>{(r.readers ?? []).map((t) => <><ThreadLink t={t} /> (reads) </>)}</> : r.held ? "unknown" : r.state },
       { head: "Waiters", cell: (r) => count(waitersOf(r)), by: waitersOf, num: true }, { head: "Who waits", cell: (r) => <Waiters of={r} /> }]} />)}</Show>;
 }
 
+/** The method of the program that async code stands in, or its innermost method. */
+const codeOf = (w: AsyncWork): string | null | undefined => {
+  const frames = w.frames ?? [];
+  return ownCode(frames.flatMap((f) => (f.method ? [f.method] : []))) ?? frames[0]?.name;
+};
+
 function Work({ threads, stack }: { threads: Worker[] | null | undefined; stack: AsyncWork | undefined }): JSX.Element {
-  return <>{(threads ?? []).map((t) => <div class="sentence"><ThreadLink t={t} /> <Text s={t.does} />{t.method && <> in <Method name={t.method} /></>}</div>)}
-    {stack && <div>{stack.frames?.[0] && <><Method name={(stack.frames.find((f) => f.method) ?? stack.frames[0]).method ?? stack.frames[0].name} /> </>}waits for <Text s={stack.reason} /></div>}</>;
+  return <>{(threads ?? []).map((t) => <div class="sentence"><ThreadLink t={t} /> <Text s={t.does} />{t.method && <> in <Method name={t.method} brief /></>}</div>)}
+    {stack && <div>{stack.frames?.[0] && <><Method name={codeOf(stack)} brief /> </>}waits for <Text s={stack.reason} /></div>}</>;
 }
 
 function Sent({ list }: { list: HTTPWait[] | null | undefined }): JSX.Element {
-  return <>{(list ?? []).map((r) => <div>{r.method} <span class="wrap">{r.uri}</span> <Addr a={r.request} />{typeof r.ageMs === "number" && <span class="dim"> for at least {r.ageMs / 1000} s</span>}<Work threads={undefined} stack={r.stack} /></div>)}</>;
+  return <>{(list ?? []).map((r) => <div>{r.method} <span class="wrap">{r.uri}</span> <Addr a={r.request} />{typeof r.ageMs === "number" && <span class="dim"> for at least {(r.ageMs / 1000).toFixed(1)} s</span>}<Work threads={undefined} stack={r.stack} /></div>)}</>;
 }
 
 function Queue({ q }: { q?: RedisQueue }): JSX.Element {
