@@ -6,15 +6,17 @@ export interface Node { name: string; value: number; children?: Node[]; group?: 
   address?: string; href?: string }
 export interface Rect { x: number; y: number; w: number; h: number; node: Node; depth: number; parent: Rect | undefined }
 
-/** Rows under one another: a node is as wide as its part of its parent. Nodes narrower than min are left out. */
+/** Rows under one another: a node is as wide as its part of its parent, or of what lies beside it, where that is more: one that waits for two has two
+ * below it. Nodes narrower than min are left out. */
 export function icicle(root: Node, width: number, row: number, min = 1): Rect[] {
   const out: Rect[] = [];
   const place = (node: Node, x: number, depth: number, w: number, parent: Rect | undefined): void => {
     const r: Rect = { x, y: depth * row, w, h: row, node, depth, parent };
     out.push(r);
     let at = x;
+    const whole = Math.max(node.value, (node.children ?? []).reduce((sum, c) => sum + c.value, 0));
     for (const c of node.children ?? []) {
-      const cw = node.value > 0 ? (w * c.value) / node.value : 0;
+      const cw = node.value > 0 ? (w * c.value) / whole : 0;
       if (cw >= min) place(c, at, depth + 1, cw, r);
       at += cw;
     }

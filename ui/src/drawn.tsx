@@ -19,14 +19,14 @@ export function Drawn({ id, nodes, edges, label, legend }: { id: string; nodes: 
   return <>
     <div class="scroll drawn" tabIndex={0} role="region" aria-label={label}>
       <svg width={width} height={height} viewBox={`${-edge} ${-top} ${width} ${height}`} role="group" aria-label={`${label}: ${plural(g.nodes.length, "node")}, ${plural(g.edges.length, "arrow")}`} data-graph={id}>
-        <defs><marker id={`arrow-${id}`} viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto"><path d="M0 0L8 4L0 8z" class="head" /></marker></defs>
+        <defs>{["", "cycle"].map((c) => <marker id={`arrow${c}-${id}`} viewBox="0 0 8 8" refX="7" refY="4" markerUnits="userSpaceOnUse" markerWidth="10" markerHeight="10" orient="auto"><path d="M0 0L8 4L0 8z" class={`${c} head`} /></marker>)}</defs>
         {g.edges.map((e) => {
           const a = place.get(e.from)!, b = place.get(e.to)!;
           const back = b.x <= a.x;
           const x1 = a.x + (back ? boxWidth / 2 : boxWidth), y1 = a.y + (back ? 0 : boxHeight / 2), x2 = b.x + (back ? boxWidth / 2 : 0), y2 = b.y + (back ? 0 : boxHeight / 2);
           const high = Math.min(y1, y2) - over;
           return <g class={e.cycle ? "edge cycle" : "edge"}>
-            <path d={back ? `M${x1} ${y1}C${x1} ${high} ${x2} ${high} ${x2} ${y2}` : `M${x1} ${y1}C${x1 + 60} ${y1} ${x2 - 60} ${y2} ${x2} ${y2}`} marker-end={`url(#arrow-${id})`} />
+            <path d={back ? `M${x1} ${y1}C${x1} ${high} ${x2} ${high} ${x2} ${y2}` : `M${x1} ${y1}C${x1 + 60} ${y1} ${x2 - 60} ${y2} ${x2} ${y2}`} marker-end={`url(#arrow${e.cycle ? "cycle" : ""}-${id})`} />
             <title>{e.label}</title>{e.cycle && <text x={(x1 + x2) / 2} y={back ? high + 4 : (y1 + y2) / 2 - 4} text-anchor="middle">{e.label}</text>}</g>;
         })}
         {g.nodes.map((n) => {

@@ -157,6 +157,11 @@ test("a chart's nodes stay within their parents, and take their part", () => {
   assert.equal(icicle(root, 1000, 20).find((r) => r.node.name === "lib")?.w, 900);
 });
 
+test("what one node has twice below it stays within its width", () => {
+  const root: Node = { name: "all", value: 2, children: [{ name: "a", value: 1, children: [{ name: "b", value: 1 }, { name: "c", value: 1 }] }, { name: "d", value: 1 }] };
+  assert.deepEqual(icicle(root, 100, 20).map((r) => [r.node.name, r.x, r.w]), [["all", 0, 100], ["a", 0, 50], ["b", 0, 25], ["c", 25, 25], ["d", 50, 50]]);
+});
+
 test("a treemap of nothing has one node, and of much it ends", () => {
   assert.equal(treemap({ name: "x", value: 0, children: [] }, 100, 100, 10, 3).length, 1);
   const many = { name: "x", value: 1e5, children: Array.from({ length: 1e5 }, (_, i) => ({ name: String(i), value: 1 })) };

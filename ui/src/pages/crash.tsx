@@ -43,6 +43,8 @@ const text = (v: Json | undefined): string => (typeof v === "string" ? v : "");
 /** All exceptions on the heap, equal ones together. */
 export function ExceptionsPage(): JSX.Element {
   const doc = useDoc<Rows>(question("exceptions"));
+  const crash = useDoc<Crash>(question("crash"));
+  const chain = (crash?.result?.exceptions ?? []).map((e) => e.address);
   return <Show doc={doc} q={question("exceptions")} what="looking for exceptions">{(r) => {
     const by = new Map<string, { type: string; message: string; first: string; n: number }>();
     for (const x of r.rows ?? []) {
@@ -51,8 +53,9 @@ export function ExceptionsPage(): JSX.Element {
       g.n++;
       by.set(type + "\n" + message, g);
     }
-    // The runtime makes some in advance, which have no message: the first that can tell something are above.
-    const groups = [...by.values()].sort((a, b) => Number(!a.message) - Number(!b.message) || b.n - a.n);
+    // Those of the crash are above. The runtime makes some in advance, which have no message: they are below.
+    const rank = (g: { first: string; message: string }): number => { const at = chain.indexOf(g.first); return at >= 0 ? at : chain.length + Number(!g.message); };
+    const groups = [...by.values()].sort((a, b) => rank(a) - rank(b) || b.n - a.n);
     return <Table rows={groups} caption="exceptions on the heap" text={(g) => `${g.type} ${g.message}`} columns={[
       { head: "Type", cell: (g) => <TypeName name={g.type} />, by: (g) => g.type }, { head: "Exceptions", cell: (g) => count(g.n), by: (g) => g.n, num: true },
       { head: "Message", cell: (g) => (g.message ? <q>{g.message}</q> : null), by: (g) => g.message }, { head: "First", cell: (g) => <Addr a={g.first} /> }]} />;
