@@ -37,6 +37,24 @@ var ways = []way{
 	{dumps[3].path, "web10-linux", []string{".victims a"}, "main td", "ReportStore.FetchPageAsync", "Server.cs:89"},
 }
 
+// Ways from the headline to what holds: the root that keeps the objects, the threads that have the locks, the thread that the requests wait for.
+var holders = []way{
+	{dump("planted", "net10-leak", "net10-leak.dmp.zst"), "", []string{".deeds a[href^='#/object/']"}, ".path li", "static Bookkeeping.Ledger.Receipts", ""},
+	{dump("planted", "net10-leak", "net10-leak.dmp.zst"), "", []string{"[data-tile=heap]", "nav.tabs a[href='#/suspects']"}, ".card .path li", "static Bookkeeping.Ledger.Receipts", ""},
+	{dump("net10-stacks", "net10-stacks.dmp.zst"), "", []string{".deeds a[href='#/waits']"}, "[data-graph=waits] .node.cycle title", "thread 34 deadlock two", ""},
+	{dumps[3].path, "", []string{".deeds a[href='#/waits']"}, ".verdicts li", `25 "stock keeper"`, "StockLock"},
+	{dump("waits", "net10-asyncwaits", "net10-asyncwaits.dmp.zst"), "", []string{".deeds a[href='#/waits']"}, "[data-graph=waits] .node title", "Program.Transfer", ""},
+}
+
+// opened serves the dump of a way, with symbols where it needs them, and returns the address.
+func (w *way) opened(t *testing.T) string {
+	t.Helper()
+	if w.set == "" {
+		return serve(t, w.dump)
+	}
+	return serve(t, "--modules", symbols(t, w.set), w.dump)
+}
+
 // there is the condition that the place has the method with its line.
 func (w *way) there() string {
 	return fmt.Sprintf(`[...document.querySelectorAll(%q)].some((e) => e.textContent.includes(%q) && e.textContent.includes(%q))`, w.place, w.method, w.line)
@@ -48,9 +66,15 @@ func clickable(selector string) string {
 }
 
 // TestLineOfCode: with symbols, the line of the program is on the Summary or one click away.
-func TestLineOfCode(t *testing.T) {
+func TestLineOfCode(t *testing.T) { goWays(t, ways) }
+
+// TestHolder: what holds the memory, or has the lock, is at most three clicks away from the headline of each kind of dump.
+func TestHolder(t *testing.T) { goWays(t, holders) }
+
+func goWays(t *testing.T, ways []way) {
+	t.Helper()
 	for _, w := range ways {
-		at := serve(t, "--modules", symbols(t, w.set), w.dump)
+		at := w.opened(t)
 		b := start(t)
 		b.run(chromedp.Navigate(at))
 		for _, c := range w.clicks {
@@ -63,7 +87,13 @@ func TestLineOfCode(t *testing.T) {
 }
 
 // TestLineOfCodeInFirefox is TestLineOfCode in Firefox.
-func TestLineOfCodeInFirefox(t *testing.T) {
+func TestLineOfCodeInFirefox(t *testing.T) { goWaysInFirefox(t, ways) }
+
+// TestHolderInFirefox is TestHolder in Firefox.
+func TestHolderInFirefox(t *testing.T) { goWaysInFirefox(t, holders) }
+
+func goWaysInFirefox(t *testing.T, ways []way) {
+	t.Helper()
 	f := startFirefox(t)
 	wait := func(condition string) {
 		t.Helper()
@@ -74,7 +104,7 @@ func TestLineOfCodeInFirefox(t *testing.T) {
 		}
 	}
 	for _, w := range ways {
-		f.call("WebDriver:Navigate", map[string]any{"url": serve(t, "--modules", symbols(t, w.set), w.dump)})
+		f.call("WebDriver:Navigate", map[string]any{"url": w.opened(t)})
 		for _, c := range w.clicks {
 			wait(clickable(c))
 			f.text(fmt.Sprintf("document.querySelector(%q).click()", c))
