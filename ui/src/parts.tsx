@@ -88,7 +88,8 @@ const lastOfCut = 20;
 export function TypeName({ name: full, cut = false }: { name: string | null | undefined; cut?: boolean }): JSX.Element {
   if (!full) return <span class="dim">(no name)</span>;
   const [space, name] = typeParts(full);
-  if (cut) return <span class="type">{space && <span class="dim space">{space}</span>}{name.length > lastOfCut && <span class="begin">{name.slice(0, -lastOfCut)}</span>}<span>{name.slice(-lastOfCut)}</span></span>;
+  const at = name.length > lastOfCut + 4 ? name.length - lastOfCut : 0;
+  if (cut) return <span class="type">{space && <span class="dim space">{space}</span>}{at > 0 && <span class="begin">{name.slice(0, at)}</span>}<span>{name.slice(at)}</span></span>;
   return <span class="type" title={space + name === full ? undefined : full}><span class="dim"><Breakable s={space} /></span><Breakable s={name} /></span>;
 }
 

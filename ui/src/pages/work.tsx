@@ -185,7 +185,7 @@ export function WaitsPage(): JSX.Element {
     <Verdicts list={rankedBy(w.verdicts ?? [], findings)} />
     <WaitGraph w={w} />
     {(w.operations ?? []).length > 0 && <Section title="Async code that waits"><Table<OperationWait> rows={w.operations ?? []} caption="suspended async methods" sort={0} text={(o) => `${o.request} ${o.method} ${o.text} ${o.state}`} columns={[
-      { head: "How many", cell: (o) => count(o.count), by: (o) => o.count, num: true }, { head: "Request", cell: (o) => o.request && <b>{o.request}</b>, by: (o) => o.request },
+      { head: "Count", cell: (o) => count(o.count), by: (o) => o.count, num: true }, { head: "Request", cell: (o) => o.request && <b>{o.request}</b>, by: (o) => o.request },
       { head: "Where", cell: (o) => <><Method name={o.method} brief /> <Place file={o.file} line={o.line} /></>, by: (o) => o.method },
       { head: "Waits for", cell: (o) => <><Said s={o} short />{o.state ? `, ${o.state}` : ""} <Addr a={o.object} />{(o.holders ?? []).map((h) => <div class="end"><Method name={h.method} brief /> <Addr a={h.object} /> has entered it{h.waits ? <> and waits for {h.thing ? <Said s={h.thing} short /> : h.waits}</> : null} <Strength of={h.strength} /></div>)}</>, by: (o) => o.text },
       { head: "First", cell: (o) => <Addr a={o.first?.[0]} /> }]} /></Section>}
