@@ -250,7 +250,7 @@ func (s *session) stopped() {
 		if crash.ThreadID != 0 {
 			stop.ThreadId = int(crash.ThreadID)
 		}
-		s.console(strings.Join(nonEmpty(crash.Reason, crash.Likely), "\n") + "\n")
+		s.console(strings.Join(nonEmpty(crash.Reason, cmpText(s.said(&crash.Cause), crash.Likely)), "\n") + "\n")
 	}
 	s.server.out.event("stopped", stop)
 }
@@ -294,8 +294,8 @@ func (s *session) lookFor(stop *dap.StoppedEventBody) {
 		return
 	}
 	f := &t.Findings[0]
-	stop.Description, stop.Text = string(f.Kind), f.Text
-	s.console(fmt.Sprintf("%s: %s [%s]\n", f.Kind, f.Text, f.Strength))
+	stop.Description, stop.Text = string(f.Kind), s.said(&f.Statement)
+	s.console(fmt.Sprintf("%s: %s [%s]\n", f.Kind, stop.Text, f.Strength))
 	found := []uint32{}
 	if f.Thread != 0 {
 		found = append(found, f.Thread)
