@@ -137,7 +137,7 @@ func TestGenerationsOfTypes(t *testing.T) {
 	b.open("heap")
 	b.wait(`![...document.querySelectorAll("td[data-head=Generations]")].some((e) => e.textContent === "…")`)
 	all, parts := map[string]float64{}, map[string]map[string]float64{}
-	for option, gen := range map[string]string{"gen0": "gen0", "gen1": "gen1", "gen2": "gen2", "loh": "loh", "poh": "poh", "foh": "frozen"} {
+	for option, gen := range map[string]string{"gen0": "gen 0", "gen1": "gen 1", "gen2": "gen 2", "loh": "large", "poh": "pinned", "foh": "frozen"} {
 		for _, r := range ask[struct {
 			Statistics []struct {
 				MethodTable string
@@ -164,7 +164,10 @@ func TestGenerationsOfTypes(t *testing.T) {
 			continue
 		}
 		for _, p := range list {
-			gen, share, some := strings.Cut(p, " ")
+			gen, share, some := p, "", strings.HasSuffix(p, "%")
+			if at := strings.LastIndexByte(p, ' '); some && at > 0 {
+				gen, share = p[:at], p[at+1:]
+			}
 			want := 100 * parts[mt][gen] / all[mt]
 			if !some && want != 100 {
 				t.Errorf("%s: %q, dumpheap has %g %%", mt, p, want)

@@ -74,11 +74,26 @@ export function Command({ line }: { line: string }): JSX.Element {
 }
 
 /** Longer words in names may be broken before their capitals. */
-const longWord = 14;
+const longWord = 18, word = /\S+/g, inWord = /(?<=[a-z])(?=[A-Z])/;
+
+/** The parts of a text between which a line may end. */
+export const breaks = (s: string): string[] => s.split(/(?<=[\w>\]][.,+<(])(?=\S)/).flatMap((part) => {
+  const out = [""];
+  let end = 0;
+  for (const m of part.matchAll(word)) {
+    if (m[0].length <= longWord) continue;
+    const [first = "", ...rest] = m[0].split(inWord);
+    out[out.length - 1] += part.slice(end, m.index) + first;
+    out.push(...rest);
+    end = m.index + m[0].length;
+  }
+  out[out.length - 1] += part.slice(end);
+  return out;
+});
 
 /** A name that may be broken behind its dots and commas, and a text whose names may. */
 export function Breakable({ s }: { s: string }): JSX.Element {
-  return <>{s.split(/(?<=[\w>\]][.,+<(])(?=\S)/).flatMap((part) => (part.length > longWord ? part.split(/(?<=[a-z])(?=[A-Z])/) : part)).map((part, i) => (i ? <><wbr />{part}</> : part))}</>;
+  return <>{breaks(s).map((part, i) => (i ? <><wbr />{part}</> : part))}</>;
 }
 
 /** Characters that stay at the end of a name that is cut. */
@@ -89,8 +104,9 @@ export function TypeName({ name: full, cut = false }: { name: string | null | un
   if (!full) return <span class="dim">(no name)</span>;
   const [space, name] = typeParts(full);
   const at = name.length > lastOfCut + 4 ? name.length - lastOfCut : 0;
-  if (cut) return <span class="type">{space && <span class="dim space">{space}</span>}{at > 0 && <span class="begin">{name.slice(0, at)}</span>}<span>{name.slice(at)}</span></span>;
-  return <span class="type" title={space + name === full ? undefined : full}><span class="dim"><Breakable s={space} /></span><Breakable s={name} /></span>;
+  const title = space + name === full ? undefined : full;
+  if (cut) return <span class="type" title={title}>{space && <span class="dim space"><Breakable s={space} /></span>}{at > 0 && <span class="begin"><Breakable s={name.slice(0, at)} /></span>}<span><Breakable s={name.slice(at)} /></span></span>;
+  return <span class="type" title={title}><span class="dim"><Breakable s={space} /></span><Breakable s={name} /></span>;
 }
 
 /** A method: namespace and parameters stand back; with brief they are left out. */

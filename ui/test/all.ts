@@ -9,7 +9,7 @@ import { largestFirst } from "../src/pages/memory";
 import { nothingIn } from "../src/pages/search";
 import { fieldName, steps } from "../src/pages/type";
 import { idleApart, rankedBy } from "../src/pages/work";
-import { isCut } from "../src/parts";
+import { breaks, isCut } from "../src/parts";
 import { Files } from "../src/site/files";
 import { address, parseRoute } from "../src/state";
 import { atLeast, bytes, capital, count, csharp, duration, fitted, linked, namespaceEnd, percent, rootName, runtimeVersion, shortMethod, shortType, typeParts, visible, withoutModule } from "../src/text";
@@ -311,6 +311,12 @@ test("the tree of owners has the largest of those that lie beside each other fir
 test("conclusions stand in the order of the findings", () => {
   const list = [{ text: "a channel is full" }, { text: "deadlock: A waits for B" }, { text: "not among them" }];
   assert.deepEqual(rankedBy(list, [{ text: "A waits for B; 3 requests wait" }, { text: "a channel is full" }]).map((v) => v.text), ["deadlock: A waits for B", "a channel is full", "not among them"]);
+});
+
+test("lines end between the parts of names, and within long words alone", () => {
+  assert.deepEqual(breaks("waits for WebDebuggee.Pool (SemaphoreSlim) in A.LowLevelLifoSemaphore"), ["waits for WebDebuggee.", "Pool (SemaphoreSlim) in A.", "Low", "Level", "Lifo", "Semaphore"]);
+  assert.deepEqual(breaks("a VeryLongWordOfACompiler and more"), ["a Very", "Long", "Word", "Of", "ACompiler and more"]);
+  assert.equal(breaks("x ConcurrentDictionary<Type, CachingContext.CacheEntry> 0x1").join(""), "x ConcurrentDictionary<Type, CachingContext.CacheEntry> 0x1");
 });
 
 test("a route begins with a slash", () => {

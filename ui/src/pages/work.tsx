@@ -191,7 +191,7 @@ export function WaitsPage(): JSX.Element {
       { head: "First", cell: (o) => <Addr a={o.first?.[0]} /> }]} /></Section>}
     <Section title="Threads that wait">{(w.threads ?? []).length === 0 ? <p>No thread found waiting.</p> : <Table<ThreadWait> rows={concernedFirst(w.threads ?? [], findings)} caption="waiting threads" text={(t) => `${t.thread.index} ${t.thread.name} ${t.text} ${t.method}`} columns={[
       { head: "Thread", cell: (t) => <ThreadLink t={t.thread} />, by: (t) => t.thread.index },
-      { head: "Waits for", cell: (t) => <>{t.name ? <>{shortType(t.kind)} <Text s={lastParts(t.name)} /></> : <Said s={t} short />} <Addr a={t.object} />{!t.until ? null : runs(t.until) ? <>, which {runs(t.until)}</> : <>, which waits for <Text s={t.until} /></>}</>, by: (t) => t.text },
+      { head: "Waits for", cell: (t) => <>{t.name ? <>{shortType(t.kind)} <Text s={lastParts(t.name)} /></> : <span class="sentence"><Said s={t} short /></span>} <Addr a={t.object} />{!t.until ? null : runs(t.until) ? <>, which {runs(t.until)}</> : <>, which waits for <Text s={t.until} /></>}</>, by: (t) => t.text },
       { head: "Held by", cell: (t) => (t.owner ? <ThreadLink t={t.owner} /> : null), by: (t) => t.owner?.index },
       { head: "Where", cell: (t) => <><Method name={t.method} brief /> <Place file={t.file} line={t.line} /></>, by: (t) => t.method }, { head: "Known", cell: (t) => t.how, by: (t) => t.how }]} />}</Section>
     {(w.idle ?? []).length > 0 && <p class="dim">Normal waits: {(w.idle ?? []).map((i) => `${i.reason} (${i.count})`).join("; ")}.</p>}
