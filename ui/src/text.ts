@@ -121,8 +121,8 @@ export function shortMethod(full: string): string {
 function written(name: string): string {
   return name
     .replace(/<([^<>]+)>g__([^|<>]+)\|[\d_]+/g, "$1.$2")
-    .replace(/\+<([^<>]+)>d(?:__\d+)?(?:<[^>]*>)?\.MoveNext(?:\(\))?$/, ".$1")
-    .replace(/\+<([^<>]+)>d(?:__\d+)?(?![\w.])/g, ".$1")
+    .replace(/\+<([^<>]+)>(?:d(?:__\d+)?|c__(?:async|Iterator)\d+)(?:<[^>]*>)?\.MoveNext(?:\(\))?$/, ".$1")
+    .replace(/\+<([^<>]+)>(?:d(?:__\d+)?|c__(?:async|Iterator)\d+)(?![\w.])/g, ".$1")
     .replace(/\.<lambda>/g, " λ")
     .replace(/(?:\+?(?:<>c|<[^<>]*>c__)[^.(]*\.)?<([^<>]*)>[bm]__(?:\d+_)?(\w+)/, (all: string, method: string, number: string) => (all.startsWith("+") ? "." : "") + `${method || "…"} λ${number}`);
 }

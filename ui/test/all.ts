@@ -54,6 +54,7 @@ test("names", () => {
   assert.equal(shortMethod("App.Work+<>c__DisplayClass3_0.<Run>b__2()"), "Work.Run λ2");
   assert.equal(shortMethod("App.Client.Start.<lambda>()"), "Client.Start λ");
   assert.equal(shortMethod("App.Orders+<LoadAsync>d__5.MoveNext()"), "Orders.LoadAsync");
+  assert.deepEqual(["App.Work+<Run>c__async1", "App.Work+<Run>c__Iterator0.MoveNext()", "Box<App.Work+<Run>c__async1>"].map(csharp), ["App.Work.Run", "App.Work.Run", "Box<App.Work.Run>"], "of Mono's compiler");
   assert.equal(csharp("Npgsql.Buffer+<<Ensure>g__EnsureLong|54_0>d.MoveNext()"), "Npgsql.Buffer.Ensure.EnsureLong", "a local function that is async");
   assert.equal(csharp("A.Map[].<Name>k__BackingField"), "A.Map[].Name");
   assert.deepEqual(typeParts("A.Map.<Name>k__BackingField._value"), ["A.Map.Name.", "_value"], "a field of a property's field");

@@ -13,7 +13,7 @@ export function ModulesPage(): JSX.Element {
         <p class="lead"><b data-fact="modules">{count(doc?.lists?.["modules"]?.of ?? (m.modules ?? []).length)}</b> images, {bytes(m.totalImageSize)}</p>
         <Table rows={m.modules ?? []} caption="modules" text={(r) => `${r.path} ${r.version} ${r.buildId}`} columns={[
           { head: "Module", cell: (r) => <><b><Text s={(r.path ?? "").replace(/^.*[\\/]/, "")} /></b> <span class="dim text">{r.path}</span></>, by: (r) => (r.path ?? "").replace(/^.*[\\/]/, "").toLowerCase() },
-          { head: "Kind", cell: (r) => (r.managed ? "managed" : r.managed === false ? "native" : ""), by: (r) => String(r.managed) }, { head: "Version", cell: (r) => (r.version ?? r.versionText ? <span class="wrap">{r.version ?? r.versionText}</span> : null), by: (r) => r.version },
+          { head: "Kind", cell: (r) => (r.managed ? "managed" : r.managed === false ? "native" : ""), by: (r) => String(r.managed) }, { head: "Version", cell: (r) => (r.version ?? r.versionText ? <span class="version">{r.version ?? r.versionText}</span> : null), by: (r) => r.version },
           { head: "Address", cell: (r) => <Addr a={r.address} /> }, { head: "Bytes", cell: (r) => bytes(r.size), by: (r) => r.size, num: true }, { head: "Identity", cell: (r) => (r.buildId ?? r.pdb?.guid) && <code class="identity">{r.buildId ?? r.pdb?.guid}</code> }]} />
       </>}</Show>
     </Section>

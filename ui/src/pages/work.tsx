@@ -66,7 +66,7 @@ const mostOnPaper = 15;
 function Calls({ list }: { list: AsyncCall[] }): JSX.Element {
   return <ol class="calls">{list.slice(0, printing.value ? mostOnPaper : undefined).map((c) => (
     <li style={{ paddingLeft: `min(${1.2 * c.depth}em, 40%)` }}><b>{count(c.count)}</b> <Method name={callName(c)} /> {c.await && <>awaits <Method name={c.await} /></>} <Place file={c.file} line={c.line} /> <Addr a={c.object} />
-      {c.blocked ? <span class="tag suspect">{plural(c.blocked, "thread")} blocked</span> : null}
+      {c.blocked ? <span class="tag">{plural(c.blocked, "thread")} blocked</span> : null}
       <Locals of={c} />
       {(c.ends ?? []).map((e) => <div class="end">{runs(e.reason) ? <>{e.count > 1 ? `${count(e.count)}: ` : ""}{runs(e.reason)}</> : <>{e.count > 1 ? `${count(e.count)} wait` : "waits"} for <Text s={e.reason} /></>}</div>)}</li>))}</ol>;
 }
