@@ -127,8 +127,11 @@ function written(name: string): string {
     .replace(/(?:\+?(?:<>c|<[^<>]*>c__)[^.(]*\.)?<([^<>]*)>[bm]__(?:\d+_)?(\w+)/, (all: string, method: string, number: string) => (all.startsWith("+") ? "." : "") + `${method || "…"} λ${number}`);
 }
 
+/** Generations as people read them, by their names in commands. */
+export const generationNames: Record<string, string> = { gen0: "gen 0", gen1: "gen 1", gen2: "gen 2", loh: "large", poh: "pinned", foh: "frozen" };
+
 /** A generation by its number or its name. */
-export const generationName = (g: string): string => (/^\d$/.test(g) ? `gen ${g}` : g);
+export const generationName = (g: string): string => generationNames[g] ?? (/^\d$/.test(g) ? `gen ${g}` : g);
 
 /** A thread by its number and name. */
 export interface Numbered { index?: number; name?: string }

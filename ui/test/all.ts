@@ -7,7 +7,7 @@ import { areaOf, concerned, deed, deeds, groupRequests, parted, requestName, sec
 import { around, layers, type GraphEdge, type GraphNode } from "../src/graph";
 import { largestFirst } from "../src/pages/memory";
 import { nothingIn } from "../src/pages/search";
-import { fieldName, steps } from "../src/pages/type";
+import { fieldName, stepParts, steps } from "../src/pages/type";
 import { idleApart, rankedBy } from "../src/pages/work";
 import { breaks, isCut } from "../src/parts";
 import { Files } from "../src/site/files";
@@ -318,6 +318,11 @@ test("lines end between the parts of names, and within long words alone", () => 
   assert.deepEqual(breaks("waits for WebDebuggee.Pool (SemaphoreSlim) in A.LowLevelLifoSemaphore"), ["waits for WebDebuggee.", "Pool (SemaphoreSlim) in A.", "Low", "Level", "Lifo", "Semaphore"]);
   assert.deepEqual(breaks("a VeryLongWordOfACompiler and more"), ["a Very", "Long", "Word", "Of", "ACompiler and more"]);
   assert.equal(breaks("x ConcurrentDictionary<Type, CachingContext.CacheEntry> 0x1").join(""), "x ConcurrentDictionary<Type, CachingContext.CacheEntry> 0x1");
+});
+
+test("a step has a field before its type, whatever the type's arguments are", () => {
+  assert.deepEqual(["A.Dictionary<System.Int32, A.B>", "_entries A.Dictionary<System.Int32, A.B>+Entry[]", "<Pool>k__BackingField A.Pool", "A.B"].map(stepParts),
+    [["", "A.Dictionary<System.Int32, A.B>"], ["_entries", "A.Dictionary<System.Int32, A.B>+Entry[]"], ["<Pool>k__BackingField", "A.Pool"], ["", "A.B"]]);
 });
 
 test("a route begins with a slash", () => {

@@ -6,7 +6,7 @@ import { byNamespace } from "../chart";
 import type { MapCell as Cell, GcheapstatResult as Generations, DumpheapResult as Heap, HeapmapResult as HeapMap, Json, QueryResult as Rows, RetainedResult as Retained, EeheapResult as Segments, TypeCount } from "../docs";
 import { Addr, Facts, Notes, Section, Share, Show, Table, TypeName } from "../parts";
 import { colour, link, printing, route, shade, theme, useDoc, useParam } from "../state";
-import { bytes, count, generationName, percent } from "../text";
+import { bytes, count, generationName, generationNames, percent } from "../text";
 import { OneType } from "./type";
 
 /** Types, and what they fill. */
@@ -18,9 +18,6 @@ export function HeapPage(): JSX.Element {
 export function GenerationsPage(): JSX.Element {
   return <><GenerationTable />{printing.value ? null : <MapOfHeap />}</>;
 }
-
-/** Generations as the tables of this part call them, by their names in commands. */
-const generationNames: Record<string, string> = { gen0: "gen 0", gen1: "gen 1", gen2: "gen 2", loh: "large", poh: "pinned", foh: "frozen" };
 
 function Types(): JSX.Element {
   const wanted = route.value.arg;
@@ -41,7 +38,7 @@ function Types(): JSX.Element {
   }, [parts]);
   const share = (list: [string, number][]): JSX.Element => {
     const all = list.reduce((sum, [, n]) => sum + n, 0);
-    const words = list.map(([g, n]) => (n === all ? generationNames[g] ?? g : `${generationNames[g] ?? g} ${percent((100 * n) / all)}`));
+    const words = list.map(([g, n]) => (n === all ? generationName(g) : `${generationName(g)} ${percent((100 * n) / all)}`));
     return <span class="generations" title={words.join(", ")}>{words.map((w, i) => <>{i > 0 && " "}<span class="id">{w}{i < words.length - 1 && ","}</span></>)}</span>;
   };
   const exact = wanted ? doc?.result?.statistics?.find((t) => t.type === wanted) : undefined;

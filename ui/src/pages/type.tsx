@@ -4,7 +4,7 @@ import { isReport, question, type Question } from "../api";
 import type { DumpobjResult as Obj, Json, LeaksResult as Leaks, QueryResult as Rows, RetainedResult as Retained, TypeCount } from "../docs";
 import { Addr, Facts, NeedsServer, Section, Share, Show, Table, Text, TypeName } from "../parts";
 import { link, useDoc, useParam } from "../state";
-import { bytes, count, percent, plural, shortType } from "../text";
+import { bytes, count, csharp, generationName, percent, plural, shortType } from "../text";
 import { SuspectSentence } from "./memory";
 
 /** Objects that paths are looked for of, and those that are listed. */
@@ -89,10 +89,21 @@ function WayView({ w, all }: { w: Way; all: number }): JSX.Element {
       {forks.length > fewForks && <p class="dim">and {count(forks.length - fewForks)} more</p>}</div></li>;
 }
 
+/** The field and the type of a step: between them is the first space that stands in no list of type arguments. */
+export function stepParts(name: string): [field: string, type: string] {
+  let depth = 0;
+  for (let i = 0; i < name.length; i++) {
+    if (name[i] === "<") depth++;
+    else if (name[i] === ">") depth--;
+    else if (name[i] === " " && depth === 0) return [name.slice(0, i), name.slice(i + 1)];
+  }
+  return ["", name];
+}
+
 /** A step of a way: a field, and the type that it leads to. */
 const Step = ({ name }: { name: string }): JSX.Element => {
-  const m = /^(?:(\S+) )?(\S.*)$/.exec(name);
-  return m?.[1] && m[1] !== "static" && !name.startsWith("static ") ? <><code class="edge">{m[1]}</code> <TypeName name={m[2]} /></> : <>{name.startsWith("static ") ? <>static <TypeName name={name.slice(7)} /></> : <TypeName name={name} />}</>;
+  const [field, type] = stepParts(name);
+  return field && field !== "static" ? <><code class="edge">{csharp(field)}</code> <TypeName name={type} /></> : <>{name.startsWith("static ") ? <>static <TypeName name={name.slice(7)} /></> : <TypeName name={name} />}</>;
 };
 
 function Instances({ name }: { name: string }): JSX.Element {
@@ -101,7 +112,7 @@ function Instances({ name }: { name: string }): JSX.Element {
   return <Section title="Objects, those that retain most first" id="instances">
     <Show doc={doc} q={q} what="reading objects" cuts={false}>{(r) => <Table rows={r.rows ?? []} caption="objects" columns={[
       { head: "Object", cell: (x) => <Addr a={str(x["address"])} /> }, { head: "Size", cell: (x) => bytes(num(x["size"])), by: (x) => num(x["size"]), num: true },
-      { head: "Retained", cell: (x) => bytes(num(x["retained"])), by: (x) => num(x["retained"]), num: true }, { head: "Generation", cell: (x) => str(x["gen"]), by: (x) => str(x["gen"]) }]} />}</Show>
+      { head: "Retained", cell: (x) => bytes(num(x["retained"])), by: (x) => num(x["retained"]), num: true }, { head: "Generation", cell: (x) => generationName(str(x["gen"])), by: (x) => str(x["gen"]) }]} />}</Show>
     <p><a href={link("console", `from objects of exactly "${name}" | select address, size, gen, retained`)}>All of them, as a query</a></p>
   </Section>;
 }
