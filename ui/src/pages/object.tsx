@@ -3,7 +3,7 @@ import { isReport, question, type Question } from "../api";
 import type { Field, GcrootResult as GCRoot, GcwhereResult as Where, CollectionItem as Item, Json, Member, Link as Neighbour, ReferrersResult as Neighbours, DumpobjResult as Obj, RetainedResult as Retained, RootPath, QueryResult as Rows, WaitsResult as Waits } from "../docs";
 import { Addr, Copy, Facts, Method, NeedsServer, Notes, PathView, Place, RootName, Said, Section, Share, Show, Table, Text, ThreadLink, TypeName, Verdicts } from "../parts";
 import { link, route, useDoc } from "../state";
-import { bytes, count, generationName, percent, plural } from "../text";
+import { bytes, count, percent, plural } from "../text";
 
 /** What is at an address: an object with what it refers to, what refers to it, what holds it and what it holds. */
 export function ObjectPage(): JSX.Element {
@@ -20,7 +20,7 @@ function One({ a }: { a: string }): JSX.Element {
     <Show doc={doc} q={question("object", a)} what="reading the object">{(o) => <>
       <h2 class="object">{o.type ? <TypeName name={o.type} /> : "An object whose type has no name here"}</h2><p class="dim">{o.address && <>Copy <Copy what="the address" text={o.address} /> address{o.type ? <> <Copy what="the type" text={o.type} /> type</> : null}{o.string !== undefined ? <> <Copy what="the text" text={o.string} /> text</> : null}</>}</p>
       <Facts list={[["address", o.address && <code>{o.address}</code>], ["size", o.size !== undefined ? `${count(o.size)} bytes` : undefined], ["length", o.length !== undefined ? count(o.length) : undefined],
-        ["MethodTable", <Addr a={o.methodTable} />], ["module", o.file], ["value", o.boxed], ["generation", where?.found && where.generation ? generationName(where.generation) : undefined], ["segment", where?.segment]]} />
+        ["MethodTable", <Addr a={o.methodTable} />], ["module", o.file], ["value", o.boxed], ["generation", where?.found ? where.generation : undefined], ["segment", where?.segment]]} />
       {o.string !== undefined && <pre class="string">{o.string}</pre>}
       <WaitsOn a={a} />
       {o.collection && <Collection o={o} />}
