@@ -167,7 +167,8 @@ func (r *Report) ManagedThreads() *answer.ManagedThreads {
 		}
 		m := answer.ManagedThread{Thread: answer.Thread{Index: &i, OSID: t.ID}, State: answer.Maybe[answer.Hex]{Err: absent}, GCMode: answer.Text{Err: absent},
 			AllocPointer: answer.Maybe[target.Addr]{Err: absent}, AllocLimit: answer.Maybe[target.Addr]{Err: absent},
-			Domain: answer.Maybe[target.Addr]{Err: absent}, Apartment: answer.Text{Err: absent}}
+			Domain: answer.Maybe[target.Addr]{Err: absent}, Apartment: answer.Text{Err: absent},
+			User: answer.Maybe[answer.Seconds]{Err: absent}, Kernel: answer.Maybe[answer.Seconds]{Err: absent}}
 		if t.exception.isSet() {
 			m.Exception = &answer.ThrownObject{Address: t.exception.object, Type: t.exception.name()}
 		}
