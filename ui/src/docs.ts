@@ -499,9 +499,9 @@ export interface LostSegment {
 
 export interface ManagedThread {
   activity?: ThreadActivity; allocLimit: string | null; allocPointer: string | null; apartment: string | null; domain: string | null;
-  exception?: ThrownObject; finalizer?: boolean; gcMode: string | null; index?: number; lockCount?: number; managedId?: number;
-  name?: string; nestedExceptions?: boolean; osId?: number; special?: Array<string> | null; stackHigh?: string; stackLow?: string;
-  state: string | null; thread?: string;
+  exception?: ThrownObject; finalizer?: boolean; gcMode: string | null; index?: number; kernelTime?: number | null; lockCount?: number;
+  managedId?: number; name?: string; nestedExceptions?: boolean; osId?: number; special?: Array<string> | null; stackHigh?: string;
+  stackLow?: string; state: string | null; thread?: string; userTime?: number | null;
 }
 
 export interface ManagedWrapper {
@@ -715,11 +715,11 @@ export interface StringCount {
 }
 
 export interface Suspect {
-  args?: Array<Arg> | null; atLeast?: boolean; dead?: number; elements?: number | null; holders?: Array<GroupHolder> | null;
-  kept?: Statement; kind: string; literals?: boolean; locals?: Array<AsyncLocalValues> | null; members?: TypeCount; name?: string | null;
-  others?: Array<GroupReferrers> | null; owner?: PathObject; path?: RootPath; point?: PathObject; remedy?: Statement; retained: number;
-  roots?: number; says?: string; share: number; strength?: string; targets?: Array<TypeCount> | null; text: string;
-  types?: Array<TypeCount> | null; verdict: string;
+  args?: Array<Arg> | null; atLeast?: boolean; awaits?: string | null; dead?: number; elements?: number | null;
+  holders?: Array<GroupHolder> | null; kept?: Statement; kind: string; literals?: boolean; locals?: Array<AsyncLocalValues> | null;
+  members?: TypeCount; name?: string | null; others?: Array<GroupReferrers> | null; owner?: PathObject; path?: RootPath; point?: PathObject;
+  remedy?: Statement; retained: number; roots?: number; says?: string; share: number; strength?: string; targets?: Array<TypeCount> | null;
+  text: string; turnover?: Statement; types?: Array<TypeCount> | null; verdict: string;
 }
 
 export interface TaskCount {
