@@ -11,6 +11,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -171,12 +173,17 @@ func OpenWith(t testing.TB, path string, o sosgo.Options, c Changes) *sosgo.Dump
 		over.Set(e.damage...)
 		return over
 	}
+	packed := file != path
+	if inst := rt.Instance(); len(inst.Identity.BuildID) == 0 {
+		file = ofUnknownBuild(t, file, &inst.Module)
+	}
 	d, err := sosgo.Open(file, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if file != path {
-		d.File().Path, d.File().Compressed = path, "zstd"
+	d.File().Path = path
+	if packed {
+		d.File().Compressed = "zstd"
 	}
 	t.Cleanup(func() { _ = d.Close() })
 	return d
@@ -598,7 +605,28 @@ func (e *eleven) header(d *descriptor) (text []byte, header []byte, err error) {
 	return text, binary.LittleEndian.AppendUint64(header, uint64(e.add(data))), nil
 }
 
-// unknownBuild changes the runtime's build id, so that it is in no table.
+// ofUnknownBuild copies a minidump and changes the time stamp that its list of modules has for m, so that the build is in no table.
+func ofUnknownBuild(t testing.TB, file string, m *target.Module) string {
+	t.Helper()
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint64(nil, uint64(m.Base)), m.SizeOfImage) // of a MINIDUMP_MODULE
+	at := bytes.Index(raw, start)
+	if at < 0 {
+		t.Fatalf("%s is not in the list of modules of %s", m.Path, file)
+	}
+	stamp := raw[at+len(start)+4:]
+	binary.LittleEndian.PutUint32(stamp, ^binary.LittleEndian.Uint32(stamp))
+	changed := filepath.Join(t.TempDir(), filepath.Base(file))
+	if err := os.WriteFile(changed, raw, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return changed
+}
+
+// unknownBuild changes the build id of a runtime that has one, so that it is in no table.
 func (e *eleven) unknownBuild() error {
 	inst := e.rt.Instance()
 	id := inst.Identity.BuildID
