@@ -69,11 +69,20 @@ func (f *finder) waysTo(ctx context.Context, top graph.Node) (ways []way, left s
 		ways, err = f.ways(ctx, top, nil)
 		return ways, says.BesidesNone, err
 	}
-	withWaits, err := f.ways(ctx, top, f.slot)
-	if left = says.BesidesWaits; len(withWaits) == 1 {
-		left = says.BesidesSlots
-	}
+	left, err = f.leftOut(ctx, top)
 	return ways, left, err
+}
+
+// leftOut returns what else leads to an object with a single way that names an owner. It may be nothing: frames of one
+// thread are one way, and unverified words of stacks are none.
+func (f *finder) leftOut(ctx context.Context, n graph.Node) (says.Besides, error) {
+	if all, err := f.ways(ctx, n, nil); err != nil || len(all) <= 1 {
+		return says.BesidesNone, err
+	}
+	if withWaits, err := f.ways(ctx, n, f.slot); err != nil || len(withWaits) > 1 {
+		return says.BesidesWaits, err
+	}
+	return says.BesidesSlots, nil
 }
 
 // keptByTimer states that a timer keeps a suspect alive, and which AsyncLocal leads to it.

@@ -359,3 +359,37 @@ func TestUnprovedRoots(t *testing.T) {
 	require.Contains(t, ranks, false)
 	assert.False(t, slices.Contains(ranks[slices.Index(ranks, true):], false), "%v", ranks)
 }
+
+// TestBesides checks that a suspect is kept also by slots of ThreadLocals, or by operations that wait, only if a path leads through one. Frames of
+// one thread, and unverified words of stacks, are no such path.
+func TestBesides(t *testing.T) {
+	wait := []string{"Continuation", "AsyncStateMachineBox", "AsyncMethodBuilder", "CallbackNode", "TimerQueueTimer", "ExecutionContext", "AsyncLocalValueMap",
+		"ThreadPoolWorkQueue", "SemaphoreSlim+TaskNode"}
+	parts := map[string][]string{"kept by a root and by slots": {"+LinkedSlotVolatile[]"}, "kept by a root and by waits": wait}
+	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
+		v, err := d.View("")
+		require.NoError(t, err)
+		x, err := v.Holders(t.Context(), graph.Options{})
+		if err != nil || x.Graph().Objects() == 0 {
+			t.Skip("no heap in the dump")
+		}
+		g := x.Graph()
+		for _, s := range find(t, d, leaks.Options{}).Suspects {
+			if s.Point == nil {
+				continue
+			}
+			testcase.Compared(t, 1)
+			through := parts[string(s.Kept.Says)]
+			n, ok := g.Node(s.Point.Address)
+			require.True(t, ok)
+			found := len(through) == 0
+			for p, err := range g.Paths(t.Context(), n, graph.PathOptions{Each: graph.EachRoot}) {
+				require.NoError(t, err)
+				found = found || slices.ContainsFunc(p.Nodes, func(n graph.Node) bool {
+					return g.IsObject(n) && slices.ContainsFunc(through, func(part string) bool { return strings.Contains(x.Describe(new(answer.Gaps), n).Type.S, part) })
+				})
+			}
+			assert.True(t, found, s.Kept.Text)
+		}
+	})
+}
