@@ -148,6 +148,7 @@ func TestAdvice(t *testing.T) {
 		c.Warn(target.ErrCorrupt)
 	}
 	assert.Equal(t, "warning: other parts of the answer are missing, too (2 corrupt)", c.warningLine(false, missing))
+	assert.Equal(t, "warning: other parts of the answer are missing, too (1 not in dump); --modules DIR adds those that are in module files", c.warningLine(false, target.ErrCorrupt))
 	for i := range 2 * distinctWarnings {
 		c.Warn(target.Unsupportedf("part %d", i))
 	}

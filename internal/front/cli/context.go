@@ -213,7 +213,11 @@ func (c *Context) warningLine(advice bool, failure error) string {
 		}
 	}
 	if said > 0 {
-		return fmt.Sprintf("warning: other parts of the answer are missing, too (%s)", strings.Join(kinds, ", "))
+		line := fmt.Sprintf("warning: other parts of the answer are missing, too (%s)", strings.Join(kinds, ", "))
+		if slices.ContainsFunc(c.warnings, func(w report.Problem) bool { return w.Advice == moduleAdvice && w.Text != failure.Error() }) {
+			line += "; --modules DIR adds those that are in module files"
+		}
+		return line
 	}
 	first := report.Escape(c.warnings[0].Text)
 	for _, w := range c.warnings {
