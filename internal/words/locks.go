@@ -119,7 +119,7 @@ var (
 	StateHolder         = say("semaphore with a holder", " ({state}; {holder} {entered})")
 	StateUnknown        = say("semaphore without a record", " ({state}; it does not record who has entered)")
 	Meeting             = say("wait for a meeting", "{waiters} for {lock} ({state}); {threads:the only other thread in a method that signals it waits|all other threads in methods that signal it wait} for what only these threads would do later{waits}")
-	LostPulse           = say("lost pulse", "{waiters} for {pulse} {object}{place?}, where they wait only while the {type} {collection} is empty: it has {items} {items:item|items}, and nobody holds the monitor: a pulse was lost")
+	LostPulse           = say("lost pulse", "{waiters} for {pulse} {object}{place?}, where they wait only while the {type} {collection} is empty: it has {items} {items:item|items}, and nobody holds the monitor: a pulse was lost, or has yet to come")
 	EmptyIL             = say("code waits while empty", "the IL of the method leads to the wait only where the count is 0, and no other thread is in the method")
 	SignalsIL           = say("code signals", "the IL of the methods on the stacks of all threads signals them nowhere else")
 	OtherWait           = say("wait of a thread", "thread {thread} {does}{place?}{end?}{onward?}")

@@ -74,7 +74,7 @@ func (f *finder) waysTo(ctx context.Context, top graph.Node) (ways []way, left s
 }
 
 // leftOut returns what else leads to an object with a single way that names an owner. It may be nothing: frames of one
-// thread are one way, and unverified words of stacks are none.
+// thread are one way, and unverified words of stacks no way.
 func (f *finder) leftOut(ctx context.Context, n graph.Node) (says.Besides, error) {
 	if all, err := f.ways(ctx, n, nil); err != nil || len(all) <= 1 {
 		return says.BesidesNone, err

@@ -21,10 +21,11 @@ type finds struct {
 	channels  []target.Addr // channels
 	promises  []target.Addr // TaskCompletionSources, also of derived classes
 	carriers  []target.Addr // arrays and collections of TaskCompletionSources
+	callbacks []target.Addr // timers, and registrations with CancellationTokens
 	more      bool          // the heap has more of them than are kept
 }
 
-// maxCarriers bounds each list of channels, promises and carriers.
+// maxCarriers bounds each list of channels, promises, carriers and callbacks.
 const maxCarriers = 1 << 20
 
 // Flags of what is searched for in objects of a type.
@@ -34,6 +35,7 @@ const (
 	probeChannel
 	probePromise
 	probeCarrier
+	probeCallback
 )
 
 // A probe gathers the finds of one worker.
@@ -73,7 +75,7 @@ func (c *probe) keep(t *probeType, o *heap.Object) {
 	for _, k := range [...]struct {
 		what uint8
 		list *[]target.Addr
-	}{{probeChannel, &c.channels}, {probePromise, &c.promises}, {probeCarrier, &c.carriers}} {
+	}{{probeChannel, &c.channels}, {probePromise, &c.promises}, {probeCarrier, &c.carriers}, {probeCallback, &c.callbacks}} {
 		if t.what&k.what == 0 {
 			continue
 		}
@@ -117,6 +119,9 @@ func (p *probeTypes) look(mt *dac.MethodTable) *probeType {
 	} else if name, err := t.ManagedName(); err == nil && strings.Contains(name, "TaskCompletionSource") && !strings.Contains(name, "AsyncStateMachineBox") {
 		out.what |= probeCarrier
 	}
+	if is, err := objects.IsShape[*callback](b, t); is && err == nil {
+		out.what |= probeCallback
+	}
 	return out
 }
 
@@ -126,7 +131,7 @@ func (c *probe) Corrupt(*heap.Corruption) {}
 // Reset forgets the objects.
 func (c *probe) Reset() {
 	c.spins, c.suspended, c.more = c.spins[:0], false, false
-	c.channels, c.promises, c.carriers = c.channels[:0], c.promises[:0], c.carriers[:0]
+	c.channels, c.promises, c.carriers, c.callbacks = c.channels[:0], c.promises[:0], c.carriers[:0], c.callbacks[:0]
 }
 
 // find walks the heap for what the runtime does not record: thin locks, SpinLocks, and what async methods wait for.
@@ -152,5 +157,6 @@ func (f *finds) add(c *probe) error {
 	f.spins = append(f.spins, c.spins...)
 	f.suspended, f.more = f.suspended || c.suspended, f.more || c.more
 	f.channels, f.promises, f.carriers = append(f.channels, c.channels...), append(f.promises, c.promises...), append(f.carriers, c.carriers...)
+	f.callbacks = append(f.callbacks, c.callbacks...)
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/internal/app/tasks"
 	"github.com/sosgo/sosgo/internal/words"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/objects"
@@ -88,11 +89,29 @@ func (s *survey) findLostPulses() error {
 		if err != nil {
 			s.gaps.Note(err)
 		}
-		if n > uint64(len(of[p])) {
+		if n > uint64(len(of[p])) && !s.mayPulse(of[p]) {
 			s.lostPulses = append(s.lostPulses, lostPulse{p.lock, of[p], o, n})
 		}
 	}
 	return s.ctx.Err()
+}
+
+// mayPulse reports whether code outside of waits may pulse: another thread, suspended code, a callback, or an item of the thread pool.
+func (s *survey) mayPulse(waits []*wait) bool {
+	if s.pool == nil && s.queued() != nil || len(s.items) > 0 {
+		return true
+	}
+	pulses := func(method string) bool { return method == "Monitor.Pulse" || method == "Monitor.PulseAll" }
+	for m, err := range s.set.Suspended(s.ctx, pulses, nil) {
+		if err != nil || m.Err != nil || len(m.Calls)+len(m.Later) > 0 {
+			return true
+		}
+	}
+	group := map[*stackwalk.Thread]bool{}
+	for _, w := range waits {
+		group[w.thread] = true
+	}
+	return s.fromOutside(group, pulses)
 }
 
 // emptyWhile returns the collection that must be empty where a method waits, with the number of its items, which is 0 if the code shows no such collection.
@@ -206,6 +225,72 @@ func (g *flow) zeroAt(offset int, isTest func(call int) bool) bool {
 		}
 	}
 	return true
+}
+
+// endless reports whether the innermost method of the program on a thread's stack has no way out of the loop that it is in: it neither ends nor
+// leaves a block, and calls nothing that could release a lock. An exception may end it all the same.
+func (s *survey) endless(t *stackwalk.Thread) bool {
+	for f := range s.r.walker.Walk(s.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}) {
+		md, err := f.Method()
+		if f.Missing() != nil || err != nil {
+			return false
+		}
+		if f.Kind != stackwalk.FrameManaged || md == nil {
+			continue
+		}
+		name, err := dac.CodeOf(f.Runtime).MethodName(md, dac.MethodQualified)
+		if err == nil && answer.LibraryMethod(name) {
+			continue
+		}
+		if err != nil {
+			return false
+		}
+		body, err := dac.CodeOf(f.Runtime).IL(md)
+		if err != nil {
+			return false
+		}
+		around, err := s.around(t, &f, md)
+		if err != nil {
+			return false
+		}
+		at, err := ilOffset(&f)
+		if err != nil {
+			return false
+		}
+		g, err := readFlow(&body)
+		if err != nil {
+			return false
+		}
+		reached, ends := g.from(at)
+		return !ends && !slices.ContainsFunc(slices.Concat(around.Before, around.Later), func(c tasks.Call) bool {
+			return reached[c.Offset] && (c.Unknown || strings.HasPrefix(c.Method, "Monitor.") || strings.Contains(c.Method, "Exit") || strings.Contains(c.Method, "Release"))
+		})
+	}
+	return false
+}
+
+// from returns the offsets that may be reached from an offset on, and whether the method, or a protected block, may be left there. It may if the
+// offset is no instruction's.
+func (g *flow) from(offset int) (reached map[int]bool, ends bool) {
+	reached = map[int]bool{}
+	for todo := []int{offset}; len(todo) > 0; {
+		at := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		i, ok := g.at[at]
+		if !ok {
+			return reached, true
+		}
+		if reached[at] {
+			continue
+		}
+		reached[at] = true
+		next := g.next(i)
+		if len(next) == 0 || strings.HasPrefix(g.code[i].Opcode.String(), "leave") {
+			return reached, true
+		}
+		todo = append(todo, next...)
+	}
+	return reached, false
 }
 
 // next returns the offsets of the instructions that may follow the instruction at index i.

@@ -54,3 +54,24 @@ func TestZeroAt(t *testing.T) {
 		assert.Equal(t, c.want, g.zeroAt(at, isTest), name)
 	}
 }
+
+// TestFrom: a loop without an end, a return or the end of a block has no way out. The code is looked at from its first instruction on.
+func TestFrom(t *testing.T) {
+	for name, c := range map[string]struct {
+		code string
+		ends bool
+	}{
+		"for ever":              {"\x00\x2b\xfd", false},
+		"two branches":          {"\x06\x2d\xfd\x2b\xfb", false}, // while it holds, and else as well
+		"until it is 0":         {"\x06\x2d\xfd\x2a", true},
+		"leaves a block":        {"\x06\x2d\xfd\xde\x00\x2a", true},
+		"throws":                {"\x06\x2d\xfd\x14\x7a", true},
+		"runs off the code":     {"\x00", true},
+		"jumps out of the code": {"\x2b\x7f", true},
+	} {
+		g, err := readFlow(&metadata.MethodBody{Code: []byte(c.code)})
+		require.NoError(t, err, name)
+		_, ends := g.from(0)
+		assert.Equal(t, c.ends, ends, name)
+	}
+}

@@ -51,7 +51,7 @@ func (g *grapher) meets(w *wait) bool {
 }
 
 // meetings describes the Barriers and CountdownEvents that threads wait for, if all other threads in a method that signals them wait, too: for what only
-// threads in these waits are about to end. Threads that will reach such a method later are not known, nor are callbacks.
+// threads in these waits are about to end. It concludes nothing if code outside of them may reach such a method.
 func (g *grapher) meetings() ([]answer.Verdict, error) {
 	if g.s.lost || g.s.partial || !slices.ContainsFunc(g.s.waits, g.meets) {
 		return nil, nil
@@ -69,6 +69,13 @@ func (g *grapher) meetings() ([]answer.Verdict, error) {
 		return nil, err
 	}
 	stuck := g.stuck(of)
+	group := map[*stackwalk.Thread]bool{}
+	for w := range stuck {
+		group[w.thread] = true
+	}
+	if len(stuck) == 0 || g.s.fromOutside(group, isSignal) {
+		return nil, g.s.ctx.Err()
+	}
 	var out []answer.Verdict
 	var seen []*lock
 	for _, w := range g.s.waits {

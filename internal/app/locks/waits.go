@@ -1087,7 +1087,7 @@ func (g *grapher) held() []answer.Verdict {
 			onward = words.LeftHeld.Of(g.name(first.runners[0]))
 		default:
 			onward = g.onward(first.runners, first)
-			if len(names) < contended && !slices.ContainsFunc(first.runners, func(t *stackwalk.Thread) bool { return !g.runs(t) }) {
+			if len(names) < contended && !slices.ContainsFunc(first.runners, func(t *stackwalk.Thread) bool { return !g.runs(t) || g.s.endless(t) }) {
 				kind = answer.NoFinding // it is released in a moment: most locks of a busy process look so now and then
 			}
 		}

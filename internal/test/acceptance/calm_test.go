@@ -21,6 +21,7 @@ var calm = []struct {
 	{"canceled", answer.FindingPromises, "40 suspended operations wait for one task, a promise (TaskCompletionSource"},
 	{"passes", answer.NoFinding, ""},
 	{"held", answer.FindingHeld, "for which 3 threads wait"},
+	{"endless", answer.FindingHeld, "runs in Quay.M.NeverEnds"},
 	{"batch", answer.NoFinding, ""},
 	{"backoff", answer.NoFinding, ""},
 	{"standby", answer.NoFinding, ""},

@@ -672,6 +672,23 @@ func TestMeetings(t *testing.T) {
 	})
 }
 
+// bells are the kinds of Bells.cs. In each, a sleeping thread, a timer, a callback of a token, suspended code or an item of the thread pool ends the waits.
+var bells = []string{"batches", "bell", "flush", "pulseasync", "busy", "cts", "sirentimer", "sirenasync", "sirenasyncdeep", "horn", "pool", "barrier", "barrierlate", "barriertimer"}
+
+// TestSignalsFromOutside checks that threads that other code wakes later are no finding, however it reaches the signal.
+func TestSignalsFromOutside(t *testing.T) {
+	p := newTrial(t, "Bells.cs")
+	for _, kind := range bells {
+		t.Run(kind, func(t *testing.T) {
+			out, err := triage.Triage(t.Context(), p.open(t, "trial", kind).Process, triage.Options{})
+			require.NoError(t, err)
+			for i := range out.Findings {
+				assert.NotEqual(t, answer.FindingWait, out.Findings[i].Kind, out.Findings[i].Text)
+			}
+		})
+	}
+}
+
 // shapesOfValues are expressions about Shapes.cs, with the values in its source.
 var shapesOfValues = [][2]string{
 	{"R.Small, R.Short, R.Wide, R.Huge, R.Boxed", "Neg, Last, Four, Eighteen, Eighteen"},

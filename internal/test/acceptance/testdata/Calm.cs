@@ -16,7 +16,9 @@ namespace Quay
         static async Task Waits() { sum += await news.Task; }
         static readonly CancellationTokenSource stopping = new CancellationTokenSource();
         static async Task Reads(Task<int> t) { sum += await t; }
-        static void Computes() { for (long i = 0; ; i++) sum += Math.Sqrt(i); }
+        static volatile bool enough;
+        static void Computes() { for (long i = 0; !enough; i++) sum += Math.Sqrt(i); }
+        static void NeverEnds() { for (long i = 0; ; i++) sum += Math.Sqrt(i); }
         static void Counts(object o) { double s = 0; for (int i = 0; i < 30000000; i++) s += Math.Sqrt(i); sum += s; if (Interlocked.Decrement(ref left) == 0) ready.Set(); }
         static async Task Retries() { for (int n = 1; ; n = Math.Min(2 * n, 64)) { try { throw new TimeoutException(); } catch (TimeoutException) { } await Task.Delay(500 * n); } }
         static async Task StandsBy() { while (!await lease.WaitAsync(2000)) sum++; }
@@ -31,6 +33,7 @@ namespace Quay
                 case "canceled": { var t = new TaskCompletionSource<int>(); stopping.Token.Register(o => ((TaskCompletionSource<int>)o).TrySetCanceled(), t); for (int i = 0; i < 40; i++) keep.Add(Reads(t.Task)); break; } // only a token can end it, and its registration has no name
                 case "passes": Locks(2); break; // two threads wait for one that computes
                 case "held": Locks(3); break; // its twin: a third thread waits
+                case "endless": T("holder", () => { lock (gate) NeverEnds(); }); Thread.Sleep(200); T("waiter", () => { lock (gate) sum++; }); break; // another twin: no way leads out of the loop
                 case "batch": for (int i = 0; i < 500; i++) ThreadPool.QueueUserWorkItem(Counts); T("batch", () => ready.WaitOne()); break;
                 case "backoff": for (int i = 0; i < 25; i++) keep.Add(Retries()); break; // each caller sleeps until its next try
                 case "standby": lease.Wait(); T("leader", () => { while (true) { Thread.Sleep(500); sum++; } }); keep.Add(StandsBy()); break; // a standby asks every two seconds
