@@ -69,6 +69,8 @@ type ThrownException struct {
 	All iter.Seq2[*ThreadException, error] `json:"all,omitempty" doc:"with -all: the exceptions of all threads"`
 	// HasNested reports whether there are nested exceptions.
 	HasNested bool `json:"-"`
+	// Unread is why it is not known whether the thread, or any thread with All, threw another one; nil if it is known.
+	Unread error `json:"-"`
 }
 
 // An EndingException is the exception that ended the process, concluded from evidence other than the thread's record.

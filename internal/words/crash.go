@@ -137,6 +137,7 @@ var (
 	InTheReport     = say("message of the event log", "the text on the stack that the runtime composed for the event log")
 
 	CrashUnknown     = say("crash unknown", "unknown whether the process had crashed")
+	CauseUnknown     = say("cause unknown", "unknown whether a managed exception ended the process")
 	NoCrash          = say("no crash", "the dump records no crash")
 	NoRecord         = say("no crash record", "no signal and no exception record")
 	ThreadsUnread    = say("threads unread", "the runtime's threads can't be read")

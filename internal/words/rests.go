@@ -38,7 +38,7 @@ var conclusions = []struct {
 		ReasonKilled, ReasonSeccomp, ReasonNoAddress, ReasonManaged, ReasonAccess, ReasonInPage, ReasonCPP, ReasonParameter, ReasonCParameter,
 		ReasonPrivileged, ReasonOverflow, ReasonFastFail, ReasonFailFast, ReasonNativeHeap, ReasonDivided, ReasonBreakpoint, ReasonStep,
 		ReasonEngine, ReasonReport, ReasonNoSignal, ReasonNoneMarked,
-		OwnRecord, Accessed, MappingFailed, SentFault, RaisedException, Faulted, FatalError, FatalMessage, CrashUnknown, ReportException,
+		OwnRecord, Accessed, MappingFailed, SentFault, RaisedException, Faulted, FatalError, FatalMessage, CrashUnknown, CauseUnknown, ReportException,
 		PoolUnknown, PoolUncounted, MayKeepUp, WorkersUnknown,
 		KeeperUnknown, UnreachedReadable, HoldersUnread, LeakMayHide, RootsUnproved, TypesNameless, LittleRead,
 		InitializerFailed, AllocationFailed, HeapLimit, Follows, UsuallyMeans}},

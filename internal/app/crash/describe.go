@@ -641,6 +641,8 @@ func (d *describer) conclude() {
 		d.concludeFault()
 	case d.aborted():
 		d.concludeAborted()
+	case d.died.Thrown == 0 && d.rt != nil && d.unreadThreads() && !fromOutside(d.died.Exception, d.p.Target().Process().ID):
+		d.conclusion(words.CauseUnknown.Of(), answer.StrengthUnknown, words.ExceptionsUnread.Of())
 	}
 }
 

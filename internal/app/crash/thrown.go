@@ -29,11 +29,13 @@ func Exception(ctx context.Context, p *process.Process, t *stackwalk.Thread, o E
 		if err != nil {
 			return nil, err
 		}
-		if err := lostExceptions(c, rt, list, o); err != nil {
-			return nil, err
-		}
+		_, lost := c.Threads()
 		if o.All {
-			return carriedByAll(c, rt, list, true), nil
+			return carriedByAll(c, rt, list, true, lost)
+		}
+		var none *process.LostThreadsError
+		if o.Address == 0 && errors.As(lost, &none) && none.Listed == 0 { // nothing says which thread t should be
+			return nil, lost
 		}
 		if t == nil && o.Address == 0 {
 			return nil, process.ErrNoThread
@@ -52,28 +54,19 @@ func Exception(ctx context.Context, p *process.Process, t *stackwalk.Thread, o E
 		}
 		x, err := threads.DescribeException(t, rt, o.Address, threads.ExceptionOptions{Nested: o.Nested})
 		if err == nil && x.Exception == nil {
-			return carriedByAll(c, rt, list, false), nil
+			if t.Managed != nil {
+				lost = nil // t's record says that it threw none
+			}
+			return carriedByAll(c, rt, list, false, lost)
 		}
 		return x, err
 	})
 }
 
-// lostExceptions returns an error if the dump has lost the threads that the answer is about, and the others say nothing.
-func lostExceptions(c *process.Call, rt *dac.Runtime, list []stackwalk.Thread, o ExceptionOptions) error {
-	var lost *process.LostThreadsError
-	if _, err := c.Threads(); o.Address != 0 || !errors.As(err, &lost) {
-		return nil
-	}
-	if all, _ := carriedBy(rt, list); lost.Listed > 0 && !o.All || o.All && len(all) > 0 { // the answer notes its error
-		return nil
-	}
-	return lost
-}
-
 // carriedByAll lists the exceptions of all threads, with their stack traces if described is set, and the one that ended
-// the process.
-func carriedByAll(c *process.Call, rt *dac.Runtime, list []stackwalk.Thread, described bool) *answer.ThrownException {
-	x := &answer.ThrownException{}
+// the process. lost is why another thread may have an exception that list lacks; it is the error if there is nothing to list.
+func carriedByAll(c *process.Call, rt *dac.Runtime, list []stackwalk.Thread, described bool, lost error) (*answer.ThrownException, error) {
+	x := &answer.ThrownException{Unread: lost}
 	all, err := carriedBy(rt, list)
 	x.Note(err)
 	rows := describeCarried(rt, all, &x.Gaps)
@@ -98,5 +91,5 @@ func carriedByAll(c *process.Call, rt *dac.Runtime, list []stackwalk.Thread, des
 		x.Note(err) // otherwise it is noted
 	}
 	x.Ended = ending(rt, record, &x.Gaps)
-	return x
+	return process.UnlessEmpty(x, len(all) == 0 && x.Ended == nil, lost)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/app/crash"
 	"github.com/sosgo/sosgo/internal/test/testdump"
+	"github.com/sosgo/sosgo/internal/words"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
 )
@@ -57,4 +58,40 @@ func TestException(t *testing.T) {
 	assert.ErrorIs(t, err, dac.ErrNotException)
 	_, err = crash.Exception(t.Context(), p, nil, crash.ExceptionOptions{})
 	assert.Error(t, err, "no thread")
+}
+
+// TestExceptionOfLostThread: if the list of threads is cut, nobody is said to have no exception, and what ended the process is unknown.
+func TestExceptionOfLostThread(t *testing.T) {
+	canned := testdump.Open(t, "net10-crash-nested")
+	id, ok := crash.Died(canned.Default())
+	require.True(t, ok)
+	rt, err := canned.Default().Runtime()
+	require.NoError(t, err)
+	managed, err := rt.Threads()
+	require.NoError(t, err)
+	first, second := managed[0].Addr, managed[1].Addr
+	link := target.Addr(0) // from the first Thread to the same member of the second
+	for off := target.Addr(0); off < 0x1000 && link == 0; off += 8 {
+		if next, err := target.Uint64(canned.Target(), first+off); err == nil && target.Addr(next) == second+off {
+			link = first + off
+		}
+	}
+	require.NotZero(t, link)
+	p := canned.Damaged(t, testdump.Words(link, 0)).Default()
+	list, err := p.Threads()
+	require.ErrorIs(t, err, target.ErrCorrupt)
+	thread := stackwalk.ThreadByID(list, id)
+	require.NotNil(t, thread)
+	require.Nil(t, thread.Managed)
+	for _, o := range []crash.ExceptionOptions{{}, {All: true}} {
+		_, err = crash.Exception(t.Context(), p, thread, o)
+		require.ErrorIs(t, err, target.ErrCorrupt)
+	}
+	x, err := crash.Exception(t.Context(), p, &list[0], crash.ExceptionOptions{})
+	require.NoError(t, err, "the record of this thread is there")
+	assert.NoError(t, x.Unread)
+	page, err := crash.Describe(t.Context(), p, crash.Options{})
+	require.NoError(t, err)
+	last := page.Verdicts[len(page.Verdicts)-1]
+	assert.Equal(t, words.CauseUnknown.Kind(), last.Says)
 }

@@ -43,10 +43,14 @@ func Images(ctx context.Context, p *process.Process, o image.ListOptions) (*answ
 			o.Exports = dac.ExportedSymbols()
 		}
 		out, err := image.List(ctx, p.Dump().File(), p.Dump().Memory(), o)
-		if r := crashreport.Of(p.Dump().File().Target); r != nil && err == nil {
+		if err != nil {
+			return nil, err
+		}
+		if r := crashreport.Of(p.Dump().File().Target); r != nil {
 			out.Note(r.ModulesNote())
 		}
-		return out, err
+		out.NoteAll(p.Dump().File().Warnings()) // such as those of modules that can't be read
+		return out, nil
 	})
 }
 

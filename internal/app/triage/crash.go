@@ -24,7 +24,7 @@ func crashed(ctx context.Context, q *Answers) (view, error) {
 	case c.Undecided:
 		return view{}, firstOf(c.Noted(), target.ErrNotInDump)
 	case c.Alive:
-		v := view{}
+		v := view{partly: firstOf(c.Noted(), nil)}
 		v.found = ofKind(answer.FindingEnding, v.findings(c.Verdicts))
 		return v, nil
 	}

@@ -44,6 +44,7 @@ type imageHeader struct {
 	bias    uint64 // ELF: added to p_vaddr
 	fileEnd uint64 // ELF: end of the last segment in the file
 	moved   bool   // ELF: the loaded layout differs from the file's
+	wrong   bool   // ELF: a segment can't be that large
 
 	stamp, checkSum uint32 // PE
 }
@@ -80,7 +81,7 @@ func elfHeader(segments []segment, base target.Addr) imageHeader {
 		start := h.bias + uint64(s.addr)
 		end := start + s.memSize - uint64(base)
 		if s.memSize > maxImageSize || end > maxImageSize || end == 0 {
-			return imageHeader{kind: imageELF}
+			return imageHeader{kind: imageELF, wrong: true}
 		}
 		h.size = max(h.size, end)
 		h.fileEnd = max(h.fileEnd, s.off+s.fileSize)

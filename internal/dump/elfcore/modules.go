@@ -21,7 +21,8 @@ import (
 //     section, is two modules.
 //   - An image is a module if its first page begins with an ELF or PE header. If that page is not
 //     in the dump, the file must be the program or have the name of a library (.so, .so.N, .dll,
-//     .exe). If the page is damaged, the file must have such a name and be mapped in parts.
+//     .exe). If the page is damaged, the file must have such a name; a library of ELF must be mapped
+//     in parts, too.
 //
 // Without NT_FILE the modules are the dynamic linker's list and the segments that begin with an ELF
 // or PE header.
@@ -160,7 +161,10 @@ func (b *builder) newRun(i int) *imageRun {
 		return r
 	}
 	r.head = b.readImageHeader(r.base)
-	if r.head.kind == imageNone && namedLikeImage(r.path) && b.inParts(i) {
+	switch {
+	case r.head.wrong:
+		b.Warn(target.Corruptf("%s at %016x has a segment of impossible size", r.path, uint64(r.base)))
+	case r.head.kind == imageNone && (namedLikePE(r.path) || namedLikeImage(r.path) && b.inParts(i)):
 		b.Warn(target.Corruptf("%s at %016x does not begin with the header of an image", r.path, uint64(r.base)))
 		r.head = imageHeader{}
 	}

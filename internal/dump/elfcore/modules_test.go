@@ -239,6 +239,32 @@ func TestDamagedHeader(t *testing.T) {
 	require.Len(t, f.Warnings(), 1)
 	assert.ErrorIs(t, f.Warnings()[0], target.ErrCorrupt)
 	assert.ErrorContains(t, f.Warnings()[0], "/a.so at 0000000000010000")
+
+	flat := &synth.ELFCore{Notes: []synth.ELFNote{synth.ELFFiles(page, synth.ELFFile{Start: 0x10000, End: 0x12000, Path: "/a.dll"})},
+		Segments: []synth.ELFSegment{{Addr: 0x10000, Data: fill(2 * page), Flags: 4}}}
+	f = open(t, flat)
+	assert.Equal(t, []string{"10000+2000 /a.dll x1"}, describe(f.Modules()), "an assembly is often one mapping")
+	assert.Len(t, f.Warnings(), 1)
+}
+
+// TestImpossibleSizes checks that a module is never larger than its mappings and what can follow them, and that a damaged size is reported.
+func TestImpossibleSizes(t *testing.T) {
+	image := append(synth.ELFImage(3, 0, [4]uint64{0, 0, 0x1000, 94 << 40}), fill(page)...)
+	for name, end := range map[string]uint64{"has a segment of impossible size": 0x11000, "overlaps that of": 0x7fff_ffff_f000} {
+		files := []synth.ELFFile{{Start: 0x10000, End: end, Path: "/a.so"}, {Start: 0x20000, End: 0x21000, Path: "/b.so"}}
+		b := synth.ELFImage(3, 0, [4]uint64{0, 0, 0x1000, 0x1000})
+		a := image
+		if end > 0x20000 {
+			a = b
+		}
+		f := open(t, &synth.ELFCore{Notes: []synth.ELFNote{synth.ELFFiles(page, files...)},
+			Segments: []synth.ELFSegment{{Addr: 0x10000, Data: a, Flags: 5}, {Addr: 0x20000, Data: b, Flags: 5}}})
+		require.Len(t, f.Modules(), 2, name)
+		assert.LessOrEqual(t, f.Modules()[0].Size, uint64(0x10000), name)
+		require.Len(t, f.Warnings(), 1, name)
+		assert.ErrorIs(t, f.Warnings()[0], target.ErrCorrupt)
+		assert.ErrorContains(t, f.Warnings()[0], name)
+	}
 }
 
 func TestModuleIdentity(t *testing.T) {

@@ -404,4 +404,10 @@ func (b *builder) decodeFiles(n *Note) error {
 func (b *builder) setFiles(files []fileMapping) {
 	slices.SortStableFunc(files, func(x, y fileMapping) int { return cmp.Compare(x.Start, y.Start) })
 	b.files = files
+	for i := range files[:max(0, len(files)-1)] {
+		if m, next := &files[i], &files[i+1]; m.Start < next.Start && m.End > next.Start {
+			b.Warn(target.Corruptf("the mapping of %s at %016x overlaps that of %s at %016x", m.path, uint64(m.Start), next.path, uint64(next.Start)))
+			break // one that ends too late may overlap all that follow
+		}
+	}
 }

@@ -23,7 +23,11 @@ func ThrownException(p *report.Page, x *answer.ThrownException, o ExceptionOptio
 		return
 	}
 	if x.Exception == nil {
-		p.Print("There is no current managed exception on this thread\n")
+		if x.Unread == nil {
+			p.Print("There is no current managed exception on this thread\n")
+		} else {
+			p.Print("It is not known whether this thread has a managed exception\n")
+		}
 		otherExceptions(p, x.Others)
 		endingException(p, x.Ended, o.Lines)
 		return
@@ -94,7 +98,7 @@ func allExceptions(p *report.Page, x *answer.ThrownException, o ExceptionOptions
 		exception(p, &row.Exception, o.Lines)
 		p.Print("\n")
 	}
-	if n == 0 {
+	if n == 0 && x.Unread == nil {
 		p.Print("No thread has a managed exception\n")
 	}
 }
