@@ -49,7 +49,7 @@ func Images(ctx context.Context, p *process.Process, o image.ListOptions) (*answ
 		if r := crashreport.Of(p.Dump().File().Target); r != nil {
 			out.Note(r.ModulesNote())
 		}
-		out.NoteAll(p.Dump().File().Warnings()) // such as those of modules that can't be read
+		out.NoteAll(p.Dump().File().Warnings()) // such as damaged headers of modules
 		return out, nil
 	})
 }

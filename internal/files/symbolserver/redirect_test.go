@@ -77,7 +77,7 @@ func TestAllowedRedirects(t *testing.T) {
 		require.NoError(t, err)
 		s := &Server{Redirects: c.allowed}
 		r := &http.Request{URL: to, Header: http.Header{"Referer": {c.from}}}
-		err = s.checkRedirect(r, []*http.Request{{URL: from}})
+		err = s.httpClient().CheckRedirect(r, []*http.Request{{URL: from}})
 		assert.Equal(t, c.want, err == nil, "%s to %s with %v: %v", c.from, c.to, c.allowed, err)
 		assert.Empty(t, r.Header)
 	}

@@ -26,6 +26,7 @@ import (
 
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/internal/base/outfile"
+	"github.com/sosgo/sosgo/internal/base/webclient"
 	"github.com/sosgo/sosgo/internal/files/symstore"
 	"github.com/sosgo/sosgo/target"
 )
@@ -33,13 +34,11 @@ import (
 // The time limits of a download; limits.Download and limits.Downloads are the limits in bytes. A
 // runtime's library has under 10 MB; the largest symbol files have a few hundred.
 const (
-	connectTimeout = 10 * time.Second
-	headerTimeout  = 20 * time.Second
-	stallTimeout   = 20 * time.Second // ends a download with fewer than stallBytes in this time
-	stallBytes     = 64 << 10
+	headerTimeout = 20 * time.Second
+	stallTimeout  = 20 * time.Second // ends a download with fewer than stallBytes in this time
+	stallBytes    = 64 << 10
 	// downloadTimeout ends any download.
 	downloadTimeout = 30 * time.Minute
-	maxRedirects    = 5
 )
 
 // ErrNotOnServer means that a server does not have a file. It is fs.ErrNotExist.
@@ -176,25 +175,9 @@ type hang struct{ error }
 
 func (h hang) Unwrap() error { return h.error }
 
-// withoutURL returns the cause of a failed request, without the URL of the file.
-func withoutURL(err error) error {
-	if u := (*url.Error)(nil); errors.As(err, &u) {
-		return u.Err
-	}
-	return err
-}
-
 func (s *Server) httpClient() *http.Client {
 	s.once.Do(func() {
-		s.client = &http.Client{
-			Transport: &http.Transport{
-				Proxy:                 http.ProxyFromEnvironment,
-				DialContext:           (&net.Dialer{Timeout: connectTimeout}).DialContext,
-				TLSHandshakeTimeout:   connectTimeout,
-				ResponseHeaderTimeout: cmp.Or(s.stall, headerTimeout),
-			},
-			CheckRedirect: s.checkRedirect,
-		}
+		s.client = webclient.New(webclient.Options{Header: cmp.Or(s.stall, headerTimeout), Others: s.checkRedirect})
 	})
 	return s.client
 }
@@ -202,19 +185,9 @@ func (s *Server) httpClient() *http.Client {
 // microsoftServer stores its files on microsoftStorage, under changing names.
 const microsoftServer, microsoftStorage = "msdl.microsoft.com", "*.blob.core.windows.net"
 
-// checkRedirect returns an error for a redirect that must not be followed. Otherwise a server could
-// make this machine send requests to any other server that it can reach.
-func (s *Server) checkRedirect(r *http.Request, via []*http.Request) error {
-	first, to := via[0].URL, r.URL
-	r.Header.Del("Referer")
-	switch {
-	case len(via) >= maxRedirects:
-		return fmt.Errorf("more than %d redirections", maxRedirects)
-	case first.Scheme == "https" && to.Scheme != "https":
-		return errors.New("redirection from https to " + to.Scheme)
-	case strings.EqualFold(first.Hostname(), to.Hostname()) && (portOf(first) == portOf(to) || portOf(first) == "80" && portOf(to) == "443"):
-		return nil
-	case s.mayRedirect(first.Hostname(), to):
+// checkRedirect returns an error for a redirect to another server that the user did not name.
+func (s *Server) checkRedirect(from, to *url.URL) error {
+	if s.mayRedirect(from.Hostname(), to) {
 		return nil
 	}
 	return fmt.Errorf("redirection to another server, %s://%s, which none of the allowed hosts is (--symbol-redirect)", to.Scheme, to.Host)
@@ -237,10 +210,6 @@ func (s *Server) mayRedirect(from string, to *url.URL) bool {
 	})
 }
 
-func portOf(u *url.URL) string {
-	return cmp.Or(u.Port(), map[string]string{"http": "80", "https": "443"}[u.Scheme])
-}
-
 func (s *Server) download(ctx context.Context, key, dst string, check func(path string) error) error {
 	if err := s.checkAddress(); err != nil {
 		return err
@@ -255,7 +224,7 @@ func (s *Server) download(ctx context.Context, key, dst string, check func(path 
 	}
 	resp, err := s.httpClient().Do(req)
 	if err != nil {
-		err = withoutURL(err)
+		err = webclient.WithoutAddress(err)
 		opErr, late := (*net.OpError)(nil), net.Error(nil)
 		if errors.As(err, &opErr) && opErr.Op == "dial" || errors.As(err, &late) && late.Timeout() {
 			return hang{err}

@@ -3,7 +3,6 @@ package remote
 import (
 	"cmp"
 	"context"
-	"crypto/tls"
 	"crypto/x509"
 	"errors"
 	"fmt"
@@ -17,16 +16,17 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/sosgo/sosgo/internal/base/webclient"
 )
 
 const (
-	atOnce       = 8 // concurrent requests
-	tries        = 5
-	firstWait    = 200 * time.Millisecond // before the second try; doubles each time
-	longestWait  = 10 * time.Second       // requested by a server
-	mostTime     = 2 * time.Minute        // for a part of the file, with all tries
-	maxRedirects = 5
-	maxMessage   = 4 << 10 // bytes of an error's body
+	atOnce      = 8 // concurrent requests
+	tries       = 5
+	firstWait   = 200 * time.Millisecond // before the second try; doubles each time
+	longestWait = 10 * time.Second       // requested by a server
+	mostTime    = 2 * time.Minute        // for a part of the file, with all tries
+	maxMessage  = 4 << 10                // bytes of an error's body
 )
 
 // reach determines how to request the address.
@@ -56,26 +56,12 @@ func (f *File) reach(address string) error {
 	if err != nil {
 		return err
 	}
-	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12},
-		DialContext: (&net.Dialer{Timeout: 15 * time.Second}).DialContext, TLSHandshakeTimeout: 15 * time.Second, ResponseHeaderTimeout: 30 * time.Second,
-		MaxIdleConnsPerHost: atOnce, DisableCompression: true, ForceAttemptHTTP2: true}
-	f.client = &http.Client{Transport: transport, CheckRedirect: func(r *http.Request, via []*http.Request) error {
-		r.Header.Del("Referer") // an address may be signed
-		from := via[len(via)-1].URL
-		switch {
-		case len(via) > maxRedirects:
-			return final{fmt.Errorf("more than %d redirections", maxRedirects)}
-		case from.Scheme == "https" && r.URL.Scheme != "https":
-			return final{errors.New("it redirects from https to " + r.URL.Scheme)}
-		case r.URL.Host != u.Host && !f.o.Redirects:
-			return final{fmt.Errorf("it redirects to another host, %s, which --remote-redirects allows", r.URL.Host)}
-		case r.URL.Host != u.Host:
-			for _, credential := range []string{"Authorization", "X-Amz-Security-Token"} {
-				r.Header.Del(credential)
-			}
+	f.client = webclient.New(webclient.Options{Roots: roots, Connections: atOnce, Exact: true, Others: func(_, to *url.URL) error {
+		if f.o.Redirects {
+			return nil
 		}
-		return nil
-	}}
+		return fmt.Errorf("it redirects to another host, %s, which --remote-redirects allows", to.Host)
+	}})
 	return nil
 }
 
@@ -147,22 +133,13 @@ func retried[T any](ctx context.Context, o *Options, once func(context.Context) 
 		case errors.As(err, &never):
 			return out, never.error
 		case try == tries, !time.Now().Add(pause).Before(deadline):
-			return out, fmt.Errorf("%w (tried %d times)", withoutAddress(err), try)
+			return out, fmt.Errorf("%w (tried %d times)", webclient.WithoutAddress(err), try)
 		}
 		if err := o.wait(ctx, min(max(after, pause), longestWait)); err != nil {
 			return out, err
 		}
 		pause *= 2
 	}
-}
-
-// withoutAddress removes the address that net/http adds to its errors. The query may contain a signature.
-func withoutAddress(err error) error {
-	var u *url.Error
-	if errors.As(err, &u) {
-		return u.Err
-	}
-	return err
 }
 
 // try sends one request. after is the time that the server asks to wait.
@@ -217,16 +194,16 @@ func (f *File) try(ctx context.Context, off, n int64) (data []byte, after time.D
 
 // lasting marks errors that a retry cannot fix: certificates and refused redirects.
 func lasting(err error) error {
-	var never final
+	var refused *webclient.RedirectError
 	var unknown x509.UnknownAuthorityError
 	var host x509.HostnameError
 	var invalid x509.CertificateInvalidError
 	var dns *net.DNSError
 	switch {
-	case errors.As(err, &never):
-		return never
+	case errors.As(err, &refused):
+		return final{refused}
 	case errors.As(err, &unknown), errors.As(err, &host), errors.As(err, &invalid), errors.As(err, &dns) && dns.IsNotFound:
-		return final{withoutAddress(err)}
+		return final{webclient.WithoutAddress(err)}
 	}
 	return err
 }

@@ -75,8 +75,10 @@ func List(address string, o Options) ([]Object, error) {
 		}
 		before := token
 		switch token = page.NextContinuationToken; {
-		case !page.IsTruncated || token == "":
+		case !page.IsTruncated:
 			return out, nil
+		case token == "":
+			return out, &Error{f.name, errors.New("the listing is cut: the server sends no token for the rest")}
 		case len(out) > mostObjects:
 			return out, &Error{f.name, fmt.Errorf("more than %d objects", mostObjects)}
 		case token == before:
@@ -91,6 +93,7 @@ var inPath = strings.NewReplacer("%", "%25", "?", "%3F", "#", "%23")
 
 // A listPage is an answer of ListObjectsV2 (docs.aws.amazon.com/AmazonS3/latest/API/API_ListObjectsV2.html).
 type listPage struct {
+	XMLName  xml.Name `xml:"ListBucketResult"` // a login page, for example, is no empty listing
 	Contents []struct {
 		Key, ETag    string
 		Size         int64

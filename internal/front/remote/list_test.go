@@ -69,6 +69,12 @@ func TestListing(t *testing.T) {
 	o.Env = func(name string) (string, bool) { return s.URL, name == "AWS_ENDPOINT_URL" }
 	_, err := List("s3://bucket", o)
 	require.ErrorContains(t, err, "no listing")
+	body = `<html><body>Please log in.</body></html>`
+	_, err = List("s3://bucket", o)
+	require.ErrorContains(t, err, "no listing")
+	body = `<ListBucketResult><IsTruncated>true</IsTruncated></ListBucketResult>`
+	_, err = List("s3://bucket", o)
+	require.ErrorContains(t, err, "cut")
 	body = `<ListBucketResult><IsTruncated>true</IsTruncated><NextContinuationToken>again</NextContinuationToken></ListBucketResult>`
 	_, err = List("s3://bucket", o)
 	require.ErrorContains(t, err, "same token")

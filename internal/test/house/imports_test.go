@@ -63,7 +63,7 @@ var only = map[string]string{
 	// nothing itself.
 	"internal/front/cli":       "target internal/base/outfile internal/front/report internal/base/secrets internal/base/workers",
 	"internal/front/webui":     "internal/front/report internal/front/serving",
-	"internal/front/remote":    "process target internal/base/outfile",
+	"internal/front/remote":    "process target internal/base/outfile internal/base/webclient",
 	"internal/front/mcpguard":  "",
 	"internal/front/serving":   "",
 	"internal/front/mcpserver": "internal/front/mcpguard internal/front/report internal/front/serving",
