@@ -132,6 +132,10 @@ func TestFleet(t *testing.T) {
 		assert.Contains(t, added.Failures[0].Reason, "cut.dmp")
 		assert.NotZero(t, added.Failures[0].Exit)
 	}
+	link := filepath.Join(t.TempDir(), "link")
+	if os.Symlink(dumps, link) == nil {
+		assert.Equal(t, n, ask("add", fleet, link).Added.Present, "a link to a folder is followed where it is named")
+	}
 	added = ask("add", fleet, dumps).Added
 	assert.Equal(t, fmt.Sprint(0, n, 1, 0), fmt.Sprint(added.Added, added.Present, added.Before, len(added.Failures)))
 

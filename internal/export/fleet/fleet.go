@@ -218,6 +218,9 @@ func (f *Fleet) Log(e Entry) error {
 	if err := mmapfile.CheckRegular(path); err != nil {
 		return err
 	}
+	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() { // whoever made the folder may have chosen another file
+		return target.Unsupportedf("%s is a link", path)
+	}
 	w, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, logPerm)
 	if err != nil {
 		return err

@@ -235,6 +235,22 @@ func TestNotFiles(t *testing.T) {
 	}
 }
 
+// TestLinkedLog checks that the log of a folder of somebody else leads to no other file.
+func TestLinkedLog(t *testing.T) {
+	f := made(t, 1)
+	precious := filepath.Join(t.TempDir(), "precious")
+	require.NoError(t, os.WriteFile(precious, []byte("text"), 0o600))
+	path := filepath.Join(f.dir, logFile)
+	_ = os.Remove(path)
+	if os.Symlink(precious, path) != nil {
+		t.Skip("this system has no links")
+	}
+	require.ErrorIs(t, f.Log(Entry{File: "x"}), target.ErrUnsupported)
+	text, err := os.ReadFile(precious)
+	require.NoError(t, err)
+	require.Equal(t, "text", string(text))
+}
+
 // TestNumberOfRuntime checks that a table with numbers in the column of versions is merged as it is.
 func TestNumberOfRuntime(t *testing.T) {
 	var one, out bytes.Buffer

@@ -193,6 +193,11 @@ func (a *adder) walk(root string) (out []fleet.Entry, err error) {
 	if root, err = filepath.Abs(root); err != nil {
 		return nil, err
 	}
+	if info, err := os.Stat(root); err == nil && info.IsDir() { // a link is followed where it is named
+		if root, err = filepath.EvalSymlinks(root); err != nil {
+			return nil, err
+		}
+	}
 	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil && path == root {
 			return err
