@@ -120,8 +120,8 @@ var (
 	StateUnknown        = say("semaphore without a record", " ({state}; it does not record who has entered)")
 	Meeting             = say("wait for a meeting", "{waiters} for {lock} ({state}); {threads:the only other thread in a method that signals it waits|all other threads in methods that signal it wait} for what only these threads would do later{waits}")
 	LostPulse           = say("lost pulse", "{waiters} for {pulse} {object}{place?}, where they wait only while the {type} {collection} is empty: it has {items} {items:item|items}, and nobody holds the monitor: a pulse was lost, or has yet to come")
-	EmptyIL             = say("code waits while empty", "the IL of the method leads to the wait only where the count is 0, and no other thread is in the method")
-	SignalsIL           = say("code signals", "the IL of the methods on the stacks of all threads signals them nowhere else")
+	EmptyIL             = say("code waits while empty", "the IL of the method leads to the wait only where the count is 0, and no other thread is in the method, or in one that calls it directly or by up to two others; delegates were not followed")
+	SignalsIL           = say("code signals", "the IL of the methods on the stacks of all threads, and of the methods that these call, up to 3 calls deep, signals them nowhere else; delegates and libraries were not followed")
 	OtherWait           = say("wait of a thread", "thread {thread} {does}{place?}{end?}{onward?}")
 
 	HeldLock      = say("held lock", "{holder} {lock}, for which {waiters}{limit?}{onward?}")

@@ -36,8 +36,8 @@ func (s *survey) findLostPulses() error {
 	var order []place
 	of := map[place][]*wait{}
 	frames := map[place]stackwalk.Frame{}
-	in := map[target.Addr][]*stackwalk.Thread{} // by method
-	if !slices.ContainsFunc(s.waits, func(w *wait) bool { return w.pulse && w.lock != nil }) {
+	in, calling := map[target.Addr][]*stackwalk.Thread{}, map[target.Addr][]*stackwalk.Thread{} // by method
+	if s.lost || !slices.ContainsFunc(s.waits, func(w *wait) bool { return w.pulse && w.lock != nil }) {
 		return nil
 	}
 	known := map[target.Addr]*methodCalls{}
@@ -57,12 +57,27 @@ func (s *survey) findLostPulses() error {
 			if f.Missing() != nil {
 				return s.ctx.Err()
 			}
-			md, err := f.Method()
-			if f.Kind != stackwalk.FrameManaged || err != nil || md == nil {
+			if f.Kind != stackwalk.FrameManaged {
 				continue
 			}
-			m, err := s.calls(f.Runtime, md, known, func(name string) bool { return name == waitMethod })
-			if err != nil || len(m.list) == 0 {
+			md, err := f.Method()
+			if err == nil && md == nil {
+				continue
+			}
+			var m *methodCalls
+			if err == nil {
+				m, err = s.calls(f.Runtime, md, known, func(name string) bool { return name == waitMethod })
+			}
+			if err == nil {
+				err = s.reaches(m)
+			}
+			if err != nil {
+				return s.ctx.Err() // the thread may be in any method
+			}
+			for _, other := range m.reach.Methods {
+				calling[other] = append(calling[other], t)
+			}
+			if len(m.list) == 0 {
 				continue
 			}
 			in[md.Addr] = append(in[md.Addr], t)
@@ -77,7 +92,9 @@ func (s *survey) findLostPulses() error {
 		}
 	}
 	for _, p := range order {
-		if p.lock.Held || p.lock.owner != nil || len(in[p.method]) != len(of[p]) {
+		waits := func(t *stackwalk.Thread) bool { return slices.ContainsFunc(of[p], func(w *wait) bool { return w.thread == t }) }
+		others := slices.ContainsFunc(slices.Concat(in[p.method], calling[p.method]), func(t *stackwalk.Thread) bool { return !waits(t) })
+		if p.lock.Held || p.lock.owner != nil || others {
 			continue
 		}
 		f := frames[p]

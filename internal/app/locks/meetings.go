@@ -120,6 +120,9 @@ func (s *survey) signalers() (of map[*stackwalk.Thread][]signal, all bool, err e
 			if err == nil {
 				m, err = s.calls(f.Runtime, md, known, isSignal)
 			}
+			if err == nil {
+				err = s.reaches(m)
+			}
 			if err != nil {
 				return nil, false, nil //nolint:nilerr // nothing is concluded then
 			}
@@ -129,10 +132,15 @@ func (s *survey) signalers() (of map[*stackwalk.Thread][]signal, all bool, err e
 	return of, true, s.ctx.Err()
 }
 
-// signalsIn returns what the method of a frame signals. In a loop, what is before the place in the code comes again.
+// signalsIn returns what the method of a frame signals, itself or by the methods that it calls. In a loop, what is before the place in the code comes again.
 func (s *survey) signalsIn(t *stackwalk.Thread, f *stackwalk.Frame, m *methodCalls) (out []signal) {
+	for _, method := range m.reach.Calls {
+		if kind := signalKind(method); kind != "" {
+			out = append(out, signal{kind, 0})
+		}
+	}
 	if len(m.list) == 0 {
-		return nil
+		return out
 	}
 	around, err := s.around(t, f, m.method)
 	if err != nil {

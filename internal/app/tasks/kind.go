@@ -25,7 +25,8 @@ type Reader struct {
 	actions        actionNames
 	statics        sync.Map // class and field -> *objects.Field; nil if missing
 	wrappers       sync.Map // wrapperKey -> wrapperMethod
-	virtuals       virtualMethods
+	virtuals       virtualMethods // of modules that use semaphores
+	programs       virtualMethods // of the program's modules
 }
 
 // New returns a Reader that binds types with b.

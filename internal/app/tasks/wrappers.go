@@ -115,7 +115,7 @@ func (r *Reader) through(caller *dac.MethodDesc, meta *metadata.Metadata, s *ilc
 		w := r.wrapper(md, depth)
 		return r.callsOf(md, w.calls, s, nil), w.plain
 	}
-	for _, other := range r.implementers(class, s) {
+	for _, other := range r.implementers(r.semaphoreVirtuals(nameOf(s.Method)), class, s) {
 		inner = append(inner, r.callsOf(other, r.wrapper(other, depth).calls, s, []ilcalls.Choice{choice(class, s, other)})...)
 	}
 	return inner, false

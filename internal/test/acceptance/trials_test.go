@@ -639,6 +639,8 @@ var meetings = []struct{ kind, says string }{
 	{"shift", ""},
 	{"closes", ""},
 	{"slow", ""},
+	{"carries", ""},
+	{"others", ""},
 	{"sounds", ""},
 	{"digs", ""},
 	{"looks", ""},

@@ -39,10 +39,17 @@ namespace Quarry
         // Healthy: the crushers that are awake take the carts one by one.
         static void CrushesSlowly() { while (true) { string s; lock (Pit.carts) { while (Pit.carts.Count == 0) Monitor.Wait(Pit.carts); s = Pit.carts.Dequeue(); } Thread.Sleep(600000); Pit.rock += s.Length; } }
 
+        // Healthy: the carrier that is awake comes back for the next one.
+        static string Takes() { lock (Pit.carts) { while (Pit.carts.Count == 0) Monitor.Wait(Pit.carts); return Pit.carts.Dequeue(); } }
+        static void Carries() { while (true) { string s = Takes(); Thread.Sleep(600000); Pit.rock += s.Length; } }
+
         // Healthy: another thread sounds the siren every few seconds.
         static void Sounds() { while (true) { Thread.Sleep(60000); Pit.siren.Set(); } }
         static void SoundsAtLast() { Thread.Sleep(600000); Ring(); }
         static void Ring() { Pit.siren.Set(); }
+        // Healthy: it sounds the siren by a method that does more.
+        static void SoundsByOthers() { Thread.Sleep(600000); Evening(); }
+        static void Evening() { Dig(); Ring(); Fills(0); }
         // Healthy: a miner digs on, and leaves later.
         static void Digs() { Dig(); Pit.clear.Signal(); }
         static void Dig() { for (var until = DateTime.UtcNow.AddMinutes(10); DateTime.UtcNow < until; Thread.Sleep(1)) Pit.rock++; }
@@ -65,6 +72,8 @@ namespace Quarry
                 case "shift": for (int i = 0; i < 3; i++) T("crusher " + i, CrushesInShift); Thread.Sleep(300); Fills(40); break;
                 case "closes": T("clerk", Closes); Fills(40); T("clerk 2", Closes); break;
                 case "slow": for (int i = 0; i < 3; i++) T("crusher " + i, CrushesSlowly); Thread.Sleep(300); Fills(40); lock (Pit.carts) Monitor.Pulse(Pit.carts); break;
+                case "carries": for (int i = 0; i < 3; i++) T("carrier " + i, Carries); Thread.Sleep(300); Fills(40); lock (Pit.carts) Monitor.Pulse(Pit.carts); break;
+                case "others": T("blaster", Blasts); for (int i = 0; i < 2; i++) T("miner " + i, Leaves); T("watch", SoundsByOthers); break;
                 case "sounds": T("blaster", Blasts); for (int i = 0; i < 2; i++) T("miner " + i, Leaves); T("watch", Sounds); break;
                 case "digs": T("blaster", Blasts); T("miner 0", Leaves); T("miner 1", Digs); break;
                 case "looks": T("blaster", Looks); for (int i = 0; i < 2; i++) T("miner " + i, Leaves); break;
