@@ -156,6 +156,7 @@ type builder struct {
 	pairs     []Dependent
 	stats     Stats
 	faults    [faults]atomic.Uint64
+	lost      lostReferences
 }
 
 func (b *builder) build() (*Graph, error) {
@@ -174,7 +175,12 @@ func (b *builder) build() (*Graph, error) {
 			return nil, err
 		}
 	}
-	return b.graph(), nil
+	g := b.graph()
+	if err := g.judge(b.ctx, &b.lost); err != nil {
+		g.Close()
+		return nil, err
+	}
+	return g, nil
 }
 
 // prepare reserves addresses for the maximum number of objects and edges. Memory is committed as they are found.

@@ -37,7 +37,7 @@ type Keep struct {
 }
 
 // keptVersion is the version of the files' content. Their format has its own version.
-const keptVersion = 3
+const keptVersion = 4
 
 // Names of the files.
 const (

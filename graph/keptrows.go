@@ -23,7 +23,8 @@ const (
 	factSlots // the first edge of a Source
 	factFaults
 	factRootFaults = factFaults + int(faults)
-	factCount      = factRootFaults + int(faults)
+	factGarbage    = factRootFaults + int(faults)
+	factCount      = factGarbage + int(faults)
 )
 
 // saveRows writes the result of Build.
@@ -39,6 +40,7 @@ func (k *kept) saveRows(ctx context.Context, g *Graph) {
 	facts[factMissing], facts[factSlots] = s.MissingSlots, uint64(g.slotsFrom)
 	copy(facts[factFaults:], s.Faults[:])
 	copy(facts[factRootFaults:], s.RootFaults[:])
+	copy(facts[factGarbage:], s.Garbage[:])
 	types := make([]target.Addr, len(g.types))
 	for i, mt := range g.types {
 		types[i] = mt.Addr
@@ -119,6 +121,7 @@ func (b *builder) take(f *arrayfile.File) error {
 	b.checkDependents()
 	b.stats = Stats{Bytes: facts[factBytes], Free: facts[factFree], FreeBytes: facts[factFreeBytes], MissingSlots: facts[factMissing]}
 	copy(b.stats.RootFaults[:], facts[factRootFaults:])
+	copy(b.stats.Garbage[:], facts[factGarbage:])
 	for i := range b.faults {
 		b.faults[i].Store(facts[factFaults+i])
 	}

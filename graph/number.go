@@ -79,7 +79,9 @@ func (b *builder) number() error {
 			}
 			n, ok := x.rank(g)
 			if !ok {
-				b.faults[f.fault(x.address(g))].Add(1)
+				fault := f.fault(x.address(g))
+				b.faults[fault].Add(1)
+				b.lost.add(from+i, fault)
 				n = digraph.None
 			}
 			row[i] = n
@@ -141,6 +143,7 @@ func (b *builder) compact() error {
 		return nil
 	}
 	offsets, targets := b.arrays.offsets.Slice(), b.arrays.targets.Slice()
+	b.lost.find(offsets)
 	to := uint32(0)
 	from := offsets[0]
 	for n := range b.objects {

@@ -38,6 +38,9 @@ type Stats struct {
 
 	Faults     [faults]uint64 // references of objects that are not followed
 	RootFaults [faults]uint64 // roots and dependent handles that are not followed
+	// Garbage counts those Faults of unreachable objects that are no damage: a background collection frees, in place, what garbage in younger
+	// generations still refers to.
+	Garbage [faults]uint64
 	// MissingSlots is the number of words of objects that are not in the dump. Some of them held references.
 	MissingSlots uint64
 	// BlindObjects counts the objects of types with unknown references. BlindTypes has the errors of the first
@@ -82,7 +85,8 @@ func (s *Stats) Warnings() []error {
 	}
 	list = append(list, s.Keepers...)
 	absent := s.absent()
-	list = append(list, faultWarnings("references", &s.Faults, absent)...)
+	damaged := s.damaged()
+	list = append(list, faultWarnings("references", &damaged, absent)...)
 	list = append(list, faultWarnings("roots", &s.RootFaults, absent)...)
 	return append(list, s.Roots...)
 }
