@@ -196,7 +196,7 @@ func (v Value) chars() (string, error) {
 			return "", err
 		}
 		if !o.Type.MT.IsArray() {
-			return o.Text(-1)
+			return o.heldText(-1, v.Type)
 		}
 	}
 	s, err := v.Slice()

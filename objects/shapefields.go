@@ -125,7 +125,7 @@ func (r *RefField) Text(x Instance, limit int) (text string, ok bool, err error)
 	if err != nil || o.Addr == 0 {
 		return "", false, err
 	}
-	text, err = o.Text(limit)
+	text, err = o.heldText(limit, r.field.declared)
 	return text, err == nil, err
 }
 

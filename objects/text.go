@@ -66,6 +66,16 @@ func (o Object) plainText(limit int) (string, bool) {
 	return string(chars[:n]), true
 }
 
+// heldText is Text for the object that a reference of a declared type leads to. If that is String, another object is damage, and no wrong question.
+func (o Object) heldText(limit int, declared func() (*Type, error)) (string, error) {
+	if o.Addr != 0 && !o.IsString() {
+		if t, err := declared(); err == nil && t != nil && t.IsString() {
+			return "", target.CorruptHeapf("a reference to a string leads to %016x, which is no string", uint64(o.Addr))
+		}
+	}
+	return o.Text(limit)
+}
+
 // WriteText writes the text of a string as Text returns it, through a buffer of fixed size. On an error it has written
 // everything before the unreadable part.
 func (o Object) WriteText(w io.Writer) error {

@@ -250,7 +250,7 @@ func (v Value) Text(limit int) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return o.Text(limit)
+	return o.heldText(limit, v.Type)
 }
 
 // errNull is the error for a null reference where an object is needed.

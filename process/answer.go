@@ -69,7 +69,11 @@ func Answer[T any](ctx context.Context, p *Process, compute func(ctx context.Con
 			f(p.collected(note))
 		}
 	}
-	return out, p.collected(err)
+	err = p.collected(err)
+	if errors.As(err, new(*emptyError)) && errors.Is(err, target.ErrInCollection) && answer.GapsOf(out) != nil {
+		err = nil // the answer has noted it, with what else is missing: the rest was read
+	}
+	return out, err
 }
 
 // Note records why a part of the answer is missing. Nil is ignored.
@@ -208,11 +212,16 @@ func (c *Call) ThreadList() ([]stackwalk.Thread, error) {
 
 // UnlessEmpty returns out. If empty is true, its error is lost: the reason why nothing was found, or nil.
 func UnlessEmpty[T any](out T, empty bool, lost error) (T, error) {
-	if empty {
-		return out, lost
+	if empty && lost != nil {
+		return out, &emptyError{lost}
 	}
 	return out, nil
 }
+
+// An emptyError is the reason why nothing was found.
+type emptyError struct{ error }
+
+func (e *emptyError) Unwrap() error { return e.error }
 
 // Found returns an answer about objects found by type name. Its error is err, or else the first note about a type
 // that could not be looked up: the search was then incomplete.

@@ -97,6 +97,12 @@ func (e *collectedError) Error() string {
 
 func (e *collectedError) Unwrap() error { return target.ErrInCollection }
 
+// As makes the reason of an empty answer known as such.
+func (e *collectedError) As(as any) bool {
+	empty, ok := as.(**emptyError)
+	return ok && errors.As(e.err, empty)
+}
+
 // collected returns err. During a collection the heap is not known to be damaged, and an object may be on its way: a *target.HeapError or an
 // object of another type is then target.ErrInCollection. What the collector does not move, such as threads, modules and types, stays corrupt.
 func (p *Process) collected(err error) error {

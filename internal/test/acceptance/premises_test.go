@@ -198,6 +198,32 @@ func TestWhatACollectionExcuses(t *testing.T) {
 		assert.Equal(t, target.ErrUnsupported, kind(open(flag...), err))
 	}
 
+	empty := func(p *process.Process, lost error) error {
+		_, err := process.Answer(t.Context(), p, func(context.Context, *process.Call) (*answer.Locks, error) {
+			out := &answer.Locks{}
+			out.Lose(lost)
+			return process.UnlessEmpty(out, true, out.Lost)
+		})
+		return target.Kind(err)
+	}
+	assert.Equal(t, target.ErrCorrupt, empty(open(), target.CorruptHeapf("an object")))
+	assert.Equal(t, target.ErrCorrupt, empty(open(flag...), target.Corruptf("a Module")))
+	assert.NoError(t, empty(open(flag...), target.CorruptHeapf("an object")), "the rest was read, and is empty")
+
+	name, other := stringField(t, h, d)
+	text := func(p *process.Process) error {
+		r, err := p.Objects()
+		require.NoError(t, err)
+		o, err := r.Proven(name.object)
+		require.NoError(t, err)
+		_, err = o.Field(name.field).Text(-1)
+		return kind(p, err)
+	}
+	assert.NoError(t, text(open()))
+	moved := testdump.Words(name.slot, uint64(other))
+	assert.Equal(t, target.ErrCorrupt, text(open(moved)), "an object in the place of a string")
+	assert.Equal(t, target.ErrUnsupported, text(open(append(flag, moved)...)))
+
 	var wild []testdump.Damage // no object is found in most of the heap
 	for _, s := range h.Segments() {
 		wild = append(wild, testdump.Damage{At: s.Objects.Start, Bytes: bytes.Repeat([]byte{0xab}, int(s.Objects.Size()/2))})
@@ -208,6 +234,44 @@ func TestWhatACollectionExcuses(t *testing.T) {
 	require.GreaterOrEqual(t, i, 0)
 	assert.False(t, out.Unknown[i].Moving)
 	assert.Contains(t, out.Unknown[i].Reason, "more than a collection in progress explains")
+}
+
+// A textField is a field of an object that refers to a string.
+type textField struct {
+	object, slot target.Addr
+	field        string
+}
+
+// stringField returns a field that refers to a string, and an object that is none.
+func stringField(t *testing.T, h *heap.Heap, d *testdump.Dump) (f textField, other target.Addr) {
+	r := firstReader(t, d)
+	for o, err := range h.Objects() {
+		if err != nil || o.Free {
+			continue
+		}
+		x, err := r.Proven(o.Addr)
+		if err != nil || x.IsString() {
+			continue
+		}
+		fields, err := x.Type.Fields()
+		for i := 0; err == nil && i < len(fields) && f.object == 0; i++ {
+			typ, err := x.Value(fields[i]).Type()
+			if a, unread := x.Value(fields[i]).Addr(); err == nil && unread == nil && typ.IsString() && a != 0 {
+				f = textField{o.Addr, o.Addr + 8 + target.Addr(fields[i].Offset), fields[i].Name}
+			}
+		}
+		if f.object != 0 && o.Addr != f.object {
+			return f, o.Addr
+		}
+	}
+	t.Fatal("no field refers to a string")
+	return f, 0
+}
+
+func firstReader(t *testing.T, d *testdump.Dump) *objects.Reader {
+	r, err := firstProcess(t, d.Dump).Objects()
+	require.NoError(t, err)
+	return r
 }
 
 // TestThreadsThatAreCounted: if the runtime counts a thread that its list does not have, not all threads are listed.
