@@ -220,7 +220,7 @@ func (h *Heap) collecting(v *vars) (bool, error) {
 	case n > mostInvalidations:
 		err = target.Corruptf("the GC counts %d collections in progress", n)
 	case n != 0 && !h.suspended():
-		err = target.Corruptf("the GC counts %d collections in progress, and no thread has suspended the others", n)
+		err = target.Corruptf("the GC counts %d collections in progress, but the threads are not suspended", n)
 	default:
 		return n != 0, nil
 	}
@@ -228,10 +228,29 @@ func (h *Heap) collecting(v *vars) (bool, error) {
 }
 
 // suspended reports whether a collection may be in progress: the heap changes only between SuspendEE and RestartEE, which note the thread that
-// collects (threadsuspend.cpp, g_pSuspensionThread). The threads of a server GC are no managed threads, and nothing is noted for them.
+// collects (threadsuspend.cpp, g_pSuspensionThread). The threads of a server GC are no managed threads, and nothing is noted for them: but they change
+// the heap only after all managed threads have left cooperative mode (SuspendAllThreads), also the one that asked for the collection.
 func (h *Heap) suspended() bool {
+	if h.server {
+		return h.running() <= mostReturning
+	}
 	thread, err := h.rt.GlobalPointer("GCThread")
-	return h.server || err != nil || thread != 0
+	return err != nil || thread != 0
+}
+
+// mostReturning is the number of threads that may be in cooperative mode while the others are suspended. A thread that returns from native code enters
+// the mode, looks whether it has to wait, and leaves it again, some instructions later: two at once are not met.
+const mostReturning = 1
+
+// running counts the threads that can be read and are in cooperative mode, in which they may use objects.
+func (h *Heap) running() (n int) {
+	list, _ := h.rt.Threads() // those that can be read
+	for i := range list {
+		if t := &list[i]; t.Cooperative && t.Unknown == nil && t.OSID != 0 {
+			n++
+		}
+	}
+	return n
 }
 
 // adaptationMode reads the mode of dynamic adaptation, which only a server GC has. In GcDacVars the member was added in

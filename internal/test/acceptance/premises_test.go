@@ -13,6 +13,7 @@ import (
 
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/app/triage"
 	"github.com/sosgo/sosgo/internal/test/testcase"
@@ -167,6 +168,55 @@ func TestDamageInACollection(t *testing.T) {
 			return u.Err != nil && target.Kind(u.Err) == target.ErrCorrupt && !u.Moving
 		}), name)
 	}
+}
+
+// TestServerCollects: a server GC notes no thread that collects. While it does, no thread is in cooperative mode, but for one that enters and leaves it.
+func TestServerCollects(t *testing.T) {
+	for _, name := range []string{"net10-zoo-servergc", "net31-servergc"} {
+		d := testdump.Open(t, name)
+		sound := &testdump.Altered{Target: d.Target()}
+		p := firstProcess(t, sound.Open(t, d.Options()))
+		rt, err := p.Runtime()
+		require.NoError(t, err)
+		flag := collecting(t, sound, p, sound.Reads(func() { _, err = heap.Open(rt, sound) }))
+		require.NoError(t, err)
+		require.NotEmpty(t, flag)
+		threads, err := rt.Threads()
+		require.NoError(t, err)
+		var modes []testdump.Damage // each puts a thread in cooperative mode
+		for i := range threads {
+			require.False(t, threads[i].Cooperative, "the dump is of a process that waits")
+			if at := modeOf(t, d, &threads[i]); threads[i].OSID != 0 && at != 0 {
+				modes = append(modes, testdump.Damage{At: at, Bytes: []byte{1, 0, 0, 0}})
+			}
+		}
+		require.Greater(t, len(modes), 1)
+		for n := range 3 {
+			h, err := firstProcess(t, (&testdump.Altered{Target: d.Target(), Patches: append(flag[:1:1], modes[:n]...)}).Open(t, d.Options())).Heap()
+			require.NoError(t, err)
+			assert.Equal(t, n < 2, h.InGC(), "%s: %d threads run", name, n)
+			assert.Equal(t, n == 2, slices.ContainsFunc(h.Warnings(), func(err error) bool { return target.Kind(err) == target.ErrCorrupt }), "%v", h.Warnings())
+		}
+	}
+}
+
+// modeOf returns the place of a thread's mode, or 0: the word that makes it cooperative.
+func modeOf(t *testing.T, d *testdump.Dump, thread *dac.Thread) target.Addr {
+	for at := thread.Addr; at < thread.Addr+0x40; at += 4 {
+		if n, err := target.Uint32(d.Target(), at); err != nil || n != 0 {
+			continue
+		}
+		one := &testdump.Altered{Target: d.Target(), Patches: []testdump.Damage{{At: at, Bytes: []byte{1, 0, 0, 0}}}}
+		rt, err := firstProcess(t, one.Open(t, d.Options())).Runtime()
+		if err != nil {
+			continue
+		}
+		list, _ := rt.Threads()
+		if slices.ContainsFunc(list, func(other dac.Thread) bool { return other.Addr == thread.Addr && other.Cooperative }) {
+			return at
+		}
+	}
+	return 0
 }
 
 // TestWhatACollectionExcuses: the collector moves objects, and nothing else. It leaves most of the heap walkable.
