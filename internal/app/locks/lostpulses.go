@@ -92,7 +92,9 @@ func (s *survey) findLostPulses() error {
 		}
 	}
 	for _, p := range order {
-		waits := func(t *stackwalk.Thread) bool { return slices.ContainsFunc(of[p], func(w *wait) bool { return w.thread == t }) }
+		waits := func(t *stackwalk.Thread) bool {
+			return slices.ContainsFunc(of[p], func(w *wait) bool { return w.thread == t })
+		}
 		others := slices.ContainsFunc(slices.Concat(in[p.method], calling[p.method]), func(t *stackwalk.Thread) bool { return !waits(t) })
 		if p.lock.Held || p.lock.owner != nil || others {
 			continue

@@ -686,7 +686,11 @@ func (g *grapher) channel(v *answer.Verdict, c *channelWait) bool {
 	readers := g.readers(c)
 	if len(readers) == 0 {
 		v.Statement = v.Plus(words.NoReader.Of())
-		return !g.reading()
+		reads, sure := g.reading(c)
+		if !sure {
+			v.Strength = answer.StrengthPossible // it may read this channel
+		}
+		return !reads
 	}
 	h, wait := readers[0], answer.Statement{}
 	if op := g.s.standing[h.box]; op != nil {
@@ -698,13 +702,10 @@ func (g *grapher) channel(v *answer.Verdict, c *channelWait) bool {
 	return true
 }
 
-// reading reports whether a thread that moves is in a method of the program which reads a channel in a loop. It may read the full one, which is full
-// by design then, as long as what writes is faster.
-func (g *grapher) reading() bool {
-	reads := func(method string) bool {
-		class, _, _ := strings.Cut(method, ".")
-		return strings.HasPrefix(class, "ChannelReader")
-	}
+// reading reports whether a thread that moves is in a method of the program which reads a channel in a loop. The channel is full by design then, as
+// long as what writes is faster. sure is false if the code of such a thread, or which channel it reads, is not known.
+func (g *grapher) reading(c *channelWait) (reads, sure bool) {
+	sure = true
 	known := map[target.Addr]*methodCalls{}
 	for i := range g.s.r.threads {
 		t := &g.s.r.threads[i]
@@ -712,19 +713,87 @@ func (g *grapher) reading() bool {
 			continue
 		}
 		for f := range g.s.r.walker.Walk(g.s.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}) {
+			if sure = sure && f.Missing() == nil; f.Kind != stackwalk.FrameManaged {
+				continue
+			}
 			md, err := f.Method()
-			if f.Kind != stackwalk.FrameManaged || err != nil || md == nil {
+			if err == nil && md == nil {
 				continue
 			}
-			if m, err := g.s.calls(f.Runtime, md, known, reads); err != nil || !m.own || len(m.list) == 0 {
+			var m *methodCalls
+			if err == nil {
+				m, err = g.s.calls(f.Runtime, md, known, readsChannel)
+			}
+			if err != nil {
+				sure = false
+			}
+			if err != nil || len(m.list) == 0 {
 				continue
 			}
-			if _, loops, err := g.s.loopsOf(&f, md); err == nil && len(loops) > 0 {
-				return true
+			if _, loops, err := g.s.loopsOf(&f, md); err != nil || len(loops) == 0 {
+				sure = sure && err == nil
+				continue
 			}
+			is, known := g.readsIn(t, &f, md, c)
+			if is {
+				return true, true
+			}
+			sure = sure && known
 		}
 	}
-	return false
+	return false, sure
+}
+
+// readsChannel reports whether a method reads a channel.
+func readsChannel(method string) bool { return strings.HasPrefix(method, "ChannelReader") }
+
+// readsIn reports whether a frame's method calls the reader of a channel, by the objects that its code and its roots show. known is false if they show
+// neither the reader of this channel nor that of another one for each call.
+func (g *grapher) readsIn(t *stackwalk.Thread, f *stackwalk.Frame, md *dac.MethodDesc, c *channelWait) (is, known bool) {
+	around, err := g.s.around(t, f, md)
+	if err != nil {
+		return false, false
+	}
+	known = true
+	for _, call := range slices.Concat(around.Before, around.Later) {
+		if !readsChannel(call.Method) {
+			continue
+		}
+		of := g.s.channelOf(call.Object)
+		if of == c.object.Addr {
+			return true, true
+		}
+		known = known && of != 0
+	}
+	for root, err := range g.s.r.walker.Roots(g.s.ctx, t.Managed, t.OS.Registers) {
+		if err != nil {
+			break // the calls decide whether it is known
+		}
+		if root.FrameSP == f.SP && !root.Interior && g.s.channelOf(root.Object) == c.object.Addr {
+			return true, true
+		}
+	}
+	return false, known
+}
+
+// channelOf returns the channel of a reader, or 0 if a is no reader or it can't be read.
+func (s *survey) channelOf(a target.Addr) target.Addr {
+	if a == 0 {
+		return 0
+	}
+	o, err := s.r.b.Objects().TrustedObject(a)
+	if err != nil {
+		return 0
+	}
+	k, x, is, err := shapes.TryBind[*channelReader](s.r.b, o)
+	if !is || err != nil {
+		return 0
+	}
+	p, err := k.Parent.Addr(x)
+	if err != nil {
+		return 0
+	}
+	return p
 }
 
 // readers returns the suspended methods that have read a channel.
@@ -738,13 +807,9 @@ func (g *grapher) readers(c *channelWait) (out []holder) {
 			continue
 		}
 		for i := range m.Calls {
-			if o, err := g.s.r.b.Objects().TrustedObject(m.Calls[i].Object); err == nil {
-				if k, x, is, err := shapes.TryBind[*channelReader](g.s.r.b, o); is && err == nil {
-					if p, err := k.Parent.Addr(x); err == nil && p == c.object.Addr {
-						out = append(out, holder{box: m.Object, method: m.Name, place: m.Place, strength: answer.StrengthLikely})
-						break
-					}
-				}
+			if g.s.channelOf(m.Calls[i].Object) == c.object.Addr {
+				out = append(out, holder{box: m.Object, method: m.Name, place: m.Place, strength: answer.StrengthLikely})
+				break
 			}
 		}
 	}

@@ -23,8 +23,8 @@ type Reader struct {
 	sentinel       lazy.Value[target.Addr]
 	sourceSentinel lazy.Value[target.Addr]
 	actions        actionNames
-	statics        sync.Map // class and field -> *objects.Field; nil if missing
-	wrappers       sync.Map // wrapperKey -> wrapperMethod
+	statics        sync.Map       // class and field -> *objects.Field; nil if missing
+	wrappers       sync.Map       // wrapperKey -> wrapperMethod
 	virtuals       virtualMethods // of modules that use semaphores
 	programs       virtualMethods // of the program's modules
 }
