@@ -240,7 +240,8 @@ func (r *Runtime) probeThreads() (string, error) {
 		return "", target.Corruptf("none of %d managed threads runs in the AppDomain %#x", len(l.threads), uint64(domain))
 	}
 	if len(l.threads) > 0 && known == 0 {
-		if len(os) == 0 || r.inst.cut() { // the threads' registers can lie past the end of the file
+		// The threads' registers can lie past the end of the file. A child that fork made has a copy of one thread, with an id of its own.
+		if len(os) <= 1 || r.inst.cut() {
 			return "", fmt.Errorf("the operating system's threads of %d managed threads: %w", len(l.threads), target.ErrNotInDump)
 		}
 		return "", target.Corruptf("none of %d managed threads is a thread of the dump", len(l.threads))

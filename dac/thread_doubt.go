@@ -33,6 +33,9 @@ func (r *Runtime) doubts(l *threadList) iter.Seq[error] {
 			return
 		}
 		ids, pointers := map[uint32]target.Addr{}, stackPointersOf(r.Target())
+		if len(pointers) == 1 && !slices.ContainsFunc(l.threads, func(t Thread) bool { return t.OSID == pointers[0].id }) {
+			pointers = nil // a child that fork made has the stack of a thread, but not its id
+		}
 		for i := range l.threads {
 			t := &l.threads[i]
 			var twice, stranger error

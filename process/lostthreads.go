@@ -7,15 +7,21 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A LostThreadsError reports that the dump has lost threads: its file is cut off, or it lists none. Debuggers and kernels
+// A LostThreadsError reports that the dump has lost threads: its file is cut off, it lists none, or it is of a child process that fork made. Debuggers and kernels
 // store a signal beside the threads, so that it can be lost, too. It wraps target.ErrNotInDump.
 type LostThreadsError struct {
 	Lost   int // number of threads that the runtime runs and the dump does not list
 	Listed int // number of threads that the dump lists
+	// Forked reports that the dump has a single thread, which is none of the runtime's: fork copies the memory of a process, but of its threads only
+	// the one that called it, which has another id in the child.
+	Forked bool
 }
 
 func (e *LostThreadsError) Error() string {
 	switch {
+	case e.Forked:
+		return fmt.Sprintf("registers and stacks of %d threads of the runtime are %v: its only thread is none of them, as in a child process that fork made of the program",
+			e.Lost, target.ErrNotInDump)
 	case e.Listed == 0:
 		return fmt.Sprintf("registers and stacks of %d threads of the runtime, which the dump does not list, are %v", e.Lost, target.ErrNotInDump)
 	case e.Lost > 0:
@@ -30,7 +36,7 @@ func (e *LostThreadsError) Unwrap() error { return target.ErrNotInDump }
 
 // lostThreads returns a LostThreadsError if the dump has lost threads of the list, or perhaps others.
 func (p *Process) lostThreads(list []stackwalk.Thread) error {
-	e := &LostThreadsError{Listed: len(p.Target().Threads())}
+	e := &LostThreadsError{Listed: len(p.Target().Threads()), Forked: p.forked()}
 	for i := range list {
 		if p.lost(&list[i]) {
 			e.Lost++
@@ -53,5 +59,26 @@ func (p *Process) lost(t *stackwalk.Thread) bool {
 	if t.Managed == nil || t.OS != nil || t.Managed.OSID == 0 {
 		return false
 	}
-	return len(p.Target().Threads()) == 0 || p.dump.Truncated() != nil || p.threadsCut()
+	return len(p.Target().Threads()) == 0 || p.dump.Truncated() != nil || p.threadsCut() || p.forked()
+}
+
+// forked reports whether the dump has a single thread, and the runtime runs others, but not that one.
+func (p *Process) forked() bool {
+	only := p.Target().Threads()
+	rt, err := p.Runtime()
+	if len(only) != 1 || err != nil {
+		return false
+	}
+	others := 0
+	list, err := rt.Threads()
+	for i := range list {
+		switch list[i].OSID {
+		case 0:
+		case only[0].ID:
+			return false
+		default:
+			others++
+		}
+	}
+	return err == nil && others > 0
 }
