@@ -12,7 +12,7 @@ import (
 type LostThreadsError struct {
 	Lost   int // number of threads that the runtime runs and the dump does not list
 	Listed int // number of threads that the dump lists
-	// Forked reports that the dump has a single thread, which is none of the runtime's: fork copies the memory of a process, but of its threads only
+	// Forked reports that the dump has a single thread, which the runtime does not list: fork copies the memory of a process, but of its threads only
 	// the one that called it, which has another id in the child.
 	Forked bool
 }

@@ -747,8 +747,8 @@ func (g *grapher) reading(c *channelWait) (reads, sure bool) {
 // readsChannel reports whether a method reads a channel.
 func readsChannel(method string) bool { return strings.HasPrefix(method, "ChannelReader") }
 
-// readsIn reports whether a frame's method calls the reader of a channel, by the objects that its code and its roots show. known is false if they show
-// neither the reader of this channel nor that of another one for each call.
+// readsIn reports whether a frame's method calls the reader of a channel, by the objects that its code and its roots show. known is false if they
+// do not show the reader of each call.
 func (g *grapher) readsIn(t *stackwalk.Thread, f *stackwalk.Frame, md *dac.MethodDesc, c *channelWait) (is, known bool) {
 	around, err := g.s.around(t, f, md)
 	if err != nil {

@@ -22,7 +22,7 @@ func (c child) Threads() []target.Thread {
 	return only
 }
 
-// TestForkedChild: the dump of a forked child has none of the runtime's threads. It is said so, objects are read, and nothing is concluded from threads.
+// TestForkedChild: the dump of a forked child lacks the runtime's threads. It is said so, objects are read, and nothing is concluded from threads.
 func TestForkedChild(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo")
 	q := firstProcess(t, (&testdump.Altered{Target: child{d.Target()}}).Open(t, d.Options()))

@@ -292,7 +292,7 @@ type textField struct {
 	field        string
 }
 
-// stringField returns a field that refers to a string, and an object that is none.
+// stringField returns a field that refers to a string, and another object.
 func stringField(t *testing.T, h *heap.Heap, d *testdump.Dump) (f textField, other target.Addr) {
 	r := firstReader(t, d)
 	for o, err := range h.Objects() {
