@@ -35,7 +35,7 @@ func (s *survey) fromOutside(group map[*stackwalk.Thread]bool, wanted func(metho
 			if err != nil || len(loops) > 0 {
 				at = 0
 			}
-			if s.reaches(f.Runtime, md, at, wanted) {
+			if s.mayReach(f.Runtime, md, at, wanted) {
 				return true
 			}
 		}
@@ -87,15 +87,15 @@ func (s *survey) delegateReaches(v objects.Value, wanted func(method string) boo
 	}
 	for i := range calls {
 		md, err := calls[i].Method()
-		if err != nil || md == nil || s.reaches(s.r.rt, md, 0, wanted) {
+		if err != nil || md == nil || s.mayReach(s.r.rt, md, 0, wanted) {
 			return true
 		}
 	}
 	return false
 }
 
-// reaches reports whether a method of the program has a wanted call from an offset on, or calls another method of the program, which may.
-func (s *survey) reaches(rt *dac.Runtime, md *dac.MethodDesc, from int, wanted func(method string) bool) bool {
+// mayReach reports whether a method of the program has a wanted call from an offset on, or calls another method of the program, which may.
+func (s *survey) mayReach(rt *dac.Runtime, md *dac.MethodDesc, from int, wanted func(method string) bool) bool {
 	name, err := dac.CodeOf(rt).MethodName(md, dac.MethodQualified)
 	if err != nil {
 		return true
