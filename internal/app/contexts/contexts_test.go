@@ -174,7 +174,6 @@ func TestOldRuntimes(t *testing.T) {
 	for name, want := range map[string]int{"net31-zoo": 14, "win-net6-zoo": 11} {
 		t.Run(name, func(t *testing.T) {
 			d := testdump.Open(t, name)
-			testcase.NeedModules(t, d.Case)
 			v, err := d.View("")
 			require.NoError(t, err)
 			out, err := contexts.LoadContexts(t.Context(), v.Process)
