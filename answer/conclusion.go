@@ -57,7 +57,7 @@ type Statement struct {
 type Arg struct {
 	Name    string      `json:"name,omitempty" doc:"what it is in this kind of sentence; several values of one name are a list"`
 	Type    ArgType     `json:"type" doc:"count, bytes, duration, percent, address, object, type, method, field, thread, place, text (a string of the program), phrase (a part of the sentence, whose arguments follow)"`
-	Number  *uint64     `json:"number,omitempty" doc:"of a count, of bytes, of a duration in nanoseconds, or of a line of code"`
+	Number  *uint64     `json:"number,omitempty" doc:"of a count, a number, of bytes, of a duration in nanoseconds, or of a line of code"`
 	Percent *float64    `json:"percent,omitempty" doc:"of percent"`
 	Address target.Addr `json:"address,omitempty" doc:"of an address or an object"`
 	Value   string      `json:"value,omitempty" doc:"name of a type, method, field or thread, file of a place, a text, or the kind of a phrase"`
@@ -80,6 +80,7 @@ type ArgType string
 // The types of arguments.
 const (
 	ArgCount    ArgType = "count"
+	ArgNumber   ArgType = "number" // that counts nothing: of a port, process, user, signal or line
 	ArgBytes    ArgType = "bytes"
 	ArgDuration ArgType = "duration"
 	ArgPercent  ArgType = "percent"

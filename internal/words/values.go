@@ -31,6 +31,11 @@ func N[T int | int32 | int64 | uint32 | uint64](n T) answer.Statement {
 	return number(answer.ArgCount, uint64(n), strconv.FormatInt(int64(n), 10))
 }
 
+// Number returns a number that counts nothing: of a port, process, user, signal or line.
+func Number[T int | int32 | int64 | uint32 | uint64](n T) answer.Statement {
+	return number(answer.ArgNumber, uint64(n), strconv.FormatInt(int64(n), 10))
+}
+
 // Commas returns a number of things with commas between thousands.
 func Commas(n uint64) answer.Statement {
 	digits := strconv.FormatUint(n, 10)
@@ -236,7 +241,7 @@ func Failure(e *answer.TaskException) answer.Statement {
 func Server(host answer.Text, port answer.Maybe[int64]) answer.Statement {
 	colon := answer.Statement{}
 	if port.Err == nil {
-		colon = ColonPort.Of(N(port.Value))
+		colon = ColonPort.Of(Number(port.Value))
 	}
 	return ServerPort.Of(Text(host.String()), colon)
 }

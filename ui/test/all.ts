@@ -8,7 +8,7 @@ import { around, layers, type GraphEdge, type GraphNode } from "../src/graph";
 import { largestFirst } from "../src/pages/memory";
 import { nothingIn } from "../src/pages/search";
 import { fieldName, stepParts, steps } from "../src/pages/type";
-import { idleApart, rankedBy } from "../src/pages/work";
+import { idleApart, rankedBy, whyWaits } from "../src/pages/work";
 import { breaks, isCut } from "../src/parts";
 import { Files } from "../src/site/files";
 import { address, parseRoute } from "../src/state";
@@ -28,6 +28,7 @@ test("arguments of sentences become links", () => {
     { type: "thread", thread: 3, osThreadId: 31, start: 3, end: 8 }, { type: "phrase", start: 9, end: 31 }, { type: "object", address: "0x7f1e63806b20", start: 15, end: 31 },
     { type: "bytes", start: 35, end: 38 }] }), [{ text: "𝄞 " }, { text: '3 "x"', thread: "3" }, { text: " holds " }, { text: "0x7f1e63806b20", title: "0x7f1e63806b20", address: "0x7f1e63806b20" }, { text: " of 2 B" }]);
   assert.deepEqual(linked({ text: "thread 0x1f", args: [{ type: "thread", osThreadId: 31, start: 7, end: 11 }] }), [{ text: "thread " }, { text: "0x1f", thread: "0x1f" }]);
+  assert.deepEqual(linked({ text: "4500 of 10.0.0.1:42291", args: [{ type: "count", start: 0, end: 4 }, { type: "number", start: 17, end: 22 }] }).map((p) => p.text).join(""), "4,500 of 10.0.0.1:42291", "a port counts nothing");
   assert.deepEqual(linked({ text: "masked", args: [{ type: "object", address: "0x10", start: 4, end: 20 }] }), [{ text: "masked" }], "a text may be shorter than it was");
 });
 
@@ -312,6 +313,9 @@ test("the tree of owners has the largest of those that lie beside each other fir
 test("conclusions stand in the order of the findings", () => {
   const list = [{ text: "a channel is full" }, { text: "deadlock: A waits for B" }, { text: "not among them" }];
   assert.deepEqual(rankedBy(list, [{ text: "A waits for B; 3 requests wait" }, { text: "a channel is full" }]).map((v) => v.text), ["deadlock: A waits for B", "a channel is full", "not among them"]);
+  const said = { strength: "likely", severity: "high" };
+  assert.deepEqual(whyWaits([{ text: "A waits for B", ...said }], [{ text: "60 requests wait for a server", kind: "silent dependency", ...said }, { text: "A waits for B; 3 requests wait", kind: "deadlock", ...said }, { text: "X holds 3 MB", kind: "large holder", ...said }]).map((v) => v.text),
+    ["60 requests wait for a server", "A waits for B"], "findings of other commands stand beside those of the waits, each once");
 });
 
 test("lines end between the parts of names, and within long words alone", () => {

@@ -79,9 +79,9 @@ func signalReason(s *target.Signal, pid uint32) answer.Statement {
 		}
 		return words.SignalSentItself.Of(name)
 	case s.Sent() && s.PID == 0:
-		return words.SignalFromOutside.Of(name, words.N(s.UID))
+		return words.SignalFromOutside.Of(name, words.Number(s.UID))
 	case s.Sent():
-		return words.SignalFromProcess.Of(name, words.N(s.PID), words.N(s.UID))
+		return words.SignalFromProcess.Of(name, words.Number(s.PID), words.Number(s.UID))
 	case says == nil:
 		return words.SignalAlone.Of(name, answer.Statement{})
 	case !s.Known && s.Number != target.SIGABRT && s.Number != 3:
@@ -222,7 +222,7 @@ func sourceLine(file string, line int) answer.Statement {
 	if file == "" {
 		return answer.Statement{}
 	}
-	return words.AtSourceLine.Of(words.Text(file), words.N(line))
+	return words.AtSourceLine.Of(words.Text(file), words.Number(line))
 }
 
 // wrappers maps exceptions that announce an inner exception to the beginning of that default message. A program may set

@@ -190,7 +190,7 @@ func (d *describer) concludeSent() {
 	a := d.out.Touched.Address
 	pid, user, _ := d.sender(a)
 	d.out.Usual = answer.Statement{}
-	d.blame(words.SentFault.Of(words.N(int(pid)), words.N(int(user))), answer.StrengthLikely, words.NotAccessed.Of(words.Address(a)))
+	d.blame(words.SentFault.Of(words.Number(int(pid)), words.Number(int(user))), answer.StrengthLikely, words.NotAccessed.Of(words.Address(a)))
 }
 
 // concludeFault describes the faulting code if no managed exception represents the fault.

@@ -205,7 +205,7 @@ func (r *Report) Crash() *answer.Crash {
 	if x.Code != 0 {
 		out.Code = x.Words
 		out.Signal = &answer.CrashSignal{Number: int32(x.Code), Name: x.Words}
-		signal = words.ReportSignal.Of(words.N(x.Code))
+		signal = words.ReportSignal.Of(words.Number(x.Code))
 	} else if x.Words == crashed {
 		out.Why = words.ReasonNoSignal.Of()
 	}

@@ -95,7 +95,7 @@ function Value({ of, name = "" }: { of: Json | undefined; name?: string }): JSX.
   if (typeof of === "number") return <>{isBytes(name) ? bytes(of) : isId(name) || !Number.isInteger(of) ? of : count(of)}</>;
   if (typeof of === "boolean") return <>{of ? "yes" : "no"}</>;
   if (typeof of === "string" && of.length > longest) return <details><summary class="text">{beginning(of, longest)}</summary><span class="text"><Text s={of} /></span></details>;
-  if (typeof of === "string") return /^0x[0-9a-f]{6,}$/.test(of) ? <Addr a={of} /> : <span class="text"><Text s={of} /></span>;
+  if (typeof of === "string") return name !== "value" && /^0x[0-9a-f]{6,}$/.test(of) ? <Addr a={of} /> : <span class="text"><Text s={of} /></span>;
   if (Array.isArray(of)) return <>{of.map((v) => <div><Value of={v} /></div>)}</>;
   if (isFields(of)) return <>{Object.entries(of).filter(([, v]) => !isEmpty(v)).map(([k, v]) => <div><span class="dim">{words(k)}</span> <Value of={v} name={k} /></div>)}</>;
   return <></>;

@@ -6,8 +6,8 @@ import { tree } from "../chart";
 import { Drawn } from "../drawn";
 import { Flame } from "../flame";
 import { around, type GraphEdge, type GraphNode } from "../graph";
-import type { AsyncCall, AsyncstacksResult as AsyncStacks, AsyncWork, SqlpoolsResult as Databases, HttpclientsResult as HttpPools, HTTPWait, ObjectpoolsResult as ObjectPools, RedisResult as Redis, RedisQueue, SignalrResult as SignalR, Finding, Lock, LocksResult as Locks, OperationWait, ThreadpoolResult as Pool, Request, RequestsResult as Requests, TasksResult as Tasks, Thread, ThreadWait, TriageResult as Triage, WaitsResult as Waits, Worker } from "../docs";
-import { groupRequests, isLibrary, objectsOf, seconds, type RequestGroup } from "../findings";
+import type { AsyncCall, AsyncstacksResult as AsyncStacks, AsyncWork, SqlpoolsResult as Databases, HttpclientsResult as HttpPools, HTTPWait, ObjectpoolsResult as ObjectPools, RedisResult as Redis, RedisQueue, SignalrResult as SignalR, Finding, Lock, LocksResult as Locks, OperationWait, ThreadpoolResult as Pool, Request, RequestsResult as Requests, TasksResult as Tasks, Thread, ThreadWait, TriageResult as Triage, Verdict, WaitsResult as Waits, Worker } from "../docs";
+import { areaOf, groupRequests, isLibrary, objectsOf, seconds, type RequestGroup } from "../findings";
 import { Addr, Breakable, Facts, isCut, Method, Notes, osThread, Place, Said, Section, Show, Strength, Table, Text, ThreadLink, TypeName, Verdicts, Waiting } from "../parts";
 import { link, printing, useDoc } from "../state";
 import { count, csharp, duration, lastParts, plural, shortMethod, shortType, time } from "../text";
@@ -159,10 +159,16 @@ function asyncGraph(calls: AsyncCall[], waits: Waits | undefined): { nodes: Grap
 
 /** Conclusions in the order of the findings, which is by how bad they are. */
 export function rankedBy<V extends { text: string }>(list: V[], findings: { text: string }[]): V[] {
-  const bare = (s: string): string => s.replace(/^[^:]*: /, "");
-  const rank = (v: V): number => { const i = findings.findIndex((f) => f.text.startsWith(v.text) || f.text.startsWith(bare(v.text))); return i < 0 ? findings.length : i; };
+  const rank = (v: V): number => { const i = findings.findIndex((f) => says(f, v)); return i < 0 ? findings.length : i; };
   return [...list].sort((a, b) => rank(a) - rank(b));
 }
+
+/** Whether a finding is a conclusion, to which it may add whom it concerns. */
+const says = (f: { text: string }, v: { text: string }): boolean => f.text.startsWith(v.text) || f.text.startsWith(v.text.replace(/^[^:]*: /, ""));
+
+/** The conclusions of the waits, and the findings of other commands that tell why work does not go on: of a server that does not answer, or a pool. */
+export const whyWaits = (conclusions: Verdict[], findings: Finding[]): Verdict[] =>
+  rankedBy([...conclusions, ...findings.filter((f) => areaOf(f.kind) === "hang" && !conclusions.some((v) => says(f, v)))], findings);
 
 /** Threads that findings name first, in the order of the findings. */
 function concernedFirst(threads: ThreadWait[], findings: Finding[]): ThreadWait[] {
@@ -182,7 +188,7 @@ export function WaitsPage(): JSX.Element {
   const quick = useDoc<Triage>(question(isReport ? "triage" : "quick"));
   const findings = quick?.result?.findings ?? [];
   return <Show doc={waits} q={question("waits")} what="reading what threads wait for">{(w) => <>
-    <Verdicts list={rankedBy(w.verdicts ?? [], findings)} />
+    <Verdicts list={whyWaits(w.verdicts ?? [], findings)} />
     <WaitGraph w={w} />
     {(w.operations ?? []).length > 0 && <Section title="Async code that waits"><Table<OperationWait> rows={w.operations ?? []} caption="suspended async methods" sort={0} text={(o) => `${o.request} ${o.method} ${o.text} ${o.state}`} columns={[
       { head: "Count", cell: (o) => count(o.count), by: (o) => o.count, num: true }, { head: "Request", cell: (o) => o.request && <b>{o.request}</b>, by: (o) => o.request },

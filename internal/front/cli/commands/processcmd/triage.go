@@ -2,7 +2,6 @@ package processcmd
 
 import (
 	"cmp"
-	"fmt"
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
@@ -62,7 +61,7 @@ func TriageEnd(c *cli.Context, t *answer.Triage, err error) error {
 		}
 	}
 	if n := len(t.Findings); n > 0 {
-		return cli.Stated(&cli.GateError{Text: fmt.Sprintf("something is wrong: %d findings", n)})
+		return cli.Stated(&cli.GateError{Text: "something is wrong: " + answer.Count(n, "finding", "findings")})
 	}
 	return cli.Stated(missing)
 }
