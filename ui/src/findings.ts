@@ -58,11 +58,14 @@ export function deed(line: string, type?: string | null): Deed {
 /** The deeds for a finding: at most three, each place once. A report has no terminal, and not all objects. */
 export function deeds(f: Finding): Deed[] {
   const out = new Map<string, Deed>();
-  const type = f.args?.find((a) => a.type === "type")?.value;
+  const args = f.args ?? [];
+  const type = (args.find((a) => a.type === "type") ?? args.find((a) => a.name === "kind"))?.value;
+  const have = args.filter((h) => h.name === "holder").flatMap((h) => args.flatMap((a) => (a.address && a.start >= h.start && a.end <= h.end ? ["0x" + a.address.replace(/^0x0*/, "")] : [])));
   for (const line of f.next ?? []) {
     const d = deed(line, line.startsWith("dumpobj") ? type : undefined);
     if ((d.object && !hasObject(d.object)) || (d.thread && !hasThread(d.thread)) || (isReport && d.href.startsWith(link("terminal")))) continue;
     if (out.has(d.href)) continue;
+    if (d.object && have.includes(d.object)) d.text = "Who has it";
     // Two stacks, two places: their words differ, too.
     if ([...out.values()].some((o) => o.text === d.text)) d.text = d.text.replace(/^(One|The)\b/, "Another");
     out.set(d.href, d);

@@ -276,6 +276,9 @@ test("async stacks whose methods wait for something are not among the idle ones"
 test("the deeds of a finding differ in their words", () => {
   const f = { kind: "deadlock", severity: "fatal", strength: "likely", text: "", next: ["dumpasync -address 00007fa2c9804db0", "dumpasync -address 00007fa2c9804f20", "waits"] } as unknown as Finding;
   assert.deepEqual(deeds(f).map((d) => d.text), ["One of their stacks", "Another of their stacks", "Who waits for whom"]);
+  const gate = { ...f, kind: "no permits", next: ["dumpobj 00007fbcc28374b8", ...f.next!], args: [{ name: "kind", type: "text", value: "SemaphoreSlim", start: 0, end: 1 },
+    { name: "holder", type: "phrase", value: "holder entered a semaphore", start: 10, end: 30 }, { name: "object", type: "object", address: "0x7fa2c9804f20", start: 12, end: 20 }] } as unknown as Finding;
+  assert.deepEqual(deeds(gate).map((d) => d.text), ["The SemaphoreSlim", "One of their stacks", "Who has it"]);
   const text = "it holds much, most of it by 3000 Shop.Order";
   const leak = { kind: "large holder", severity: "warning", strength: "proved", text, next: ["leaks"], args: [{ type: "type", value: "Shop.Order", start: text.indexOf("Shop"), end: text.length }] } as unknown as Finding;
   assert.deepEqual(deeds(leak).map((d) => d.text), ["The largest holders", "The 3,000 Order objects"]);
