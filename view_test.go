@@ -279,7 +279,7 @@ func TestSourceErr(t *testing.T) {
 func TestVersionWithoutHeap(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo")
 	version := heap.Version(d.Runtimes()[0], nil, sosgo.ErrNotInDump)
-	assert.ErrorIs(t, version.InGC.Err, sosgo.ErrNotInDump)
+	assert.ErrorIs(t, version.InGC.Err(), sosgo.ErrNotInDump)
 	v, err := d.View("")
 	require.NoError(t, err)
 	version, err = v.EEVersion(t.Context())

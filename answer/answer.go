@@ -169,34 +169,54 @@ func (t Text) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(&t) }
 // IsZero reports whether the text is known and empty.
 func (t Text) IsZero() bool { return t.S == "" && t.Err == nil }
 
-// A Maybe is a value or, in Err, the reason why it is missing. In JSON a missing value is omitted (tag omitzero) or
-// null.
+// A Maybe is a value, or the reason why it is missing. The zero Maybe is not known, so that a fact that nobody has set
+// is never 0 or false. Known and Of make known ones. In JSON a missing value is omitted (tag omitzero) or null.
 type Maybe[T any] struct {
 	_     incomparable
-	Value T     `jsonenc:"value"`
-	Err   error `jsonenc:"absent"`
+	Value T    `jsonenc:"value"` // zero if it is missing
+	known bool `jsonenc:"known"`
+	err   error
 }
 
+// ErrUnknown is the reason for a missing value that has no other.
+var ErrUnknown = target.Unsupportedf("not known")
+
 // Known returns a Maybe with a value.
-func Known[T any](v T) Maybe[T] { return Maybe[T]{Value: v} }
+func Known[T any](v T) Maybe[T] { return Maybe[T]{Value: v, known: true} }
+
+// Missing returns a Maybe without a value, with the reason.
+func Missing[T any](err error) Maybe[T] { return Maybe[T]{err: err} }
+
+// Of returns a Maybe with v or, if err is not nil, with the reason why it is missing.
+func Of[T any](v T, err error) Maybe[T] {
+	if err != nil {
+		return Missing[T](err)
+	}
+	return Known(v)
+}
+
+// Err returns why the value is missing, or nil if it is known.
+func (m Maybe[T]) Err() error {
+	if m.known {
+		return nil
+	}
+	return cmp.Or(m.err, ErrUnknown)
+}
 
 // IsZero reports whether the value is missing.
-func (m Maybe[T]) IsZero() bool { return m.Err != nil }
+func (m Maybe[T]) IsZero() bool { return !m.known }
 
 // MarshalJSON writes the value, or null.
 func (m Maybe[T]) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(&m) }
 
-// Of returns a Maybe with v or, if err is not nil, with the reason why it is missing.
-func Of[T any](v T, err error) Maybe[T] { return Maybe[T]{Value: v, Err: err} }
-
 // Is reports whether m's value is known and equals v.
-func Is[T comparable](m Maybe[T], v T) bool { return m.Err == nil && m.Value == v }
+func Is[T comparable](m Maybe[T], v T) bool { return m.known && m.Value == v }
 
 // A Pointer is an address, or 0 if there is no target. JSON omits it (tag omitzero) if it is missing or 0.
 type Pointer struct{ Maybe[target.Addr] }
 
 // IsZero reports whether the address is missing or 0.
-func (p Pointer) IsZero() bool { return p.Err != nil || p.Value == 0 }
+func (p Pointer) IsZero() bool { return p.Maybe.IsZero() || p.Value == 0 }
 
 // Pointer makes a Pointer and notes its error.
 func (g *Gaps) Pointer(a target.Addr, err error) Pointer {
@@ -228,9 +248,10 @@ func Absent(err error) string {
 		return "<left out>"
 	case errors.Is(err, target.ErrInCollection):
 		return "<in collection>"
-	}
-	if errors.Is(err, ErrHidden) {
+	case errors.Is(err, ErrHidden):
 		return "<hidden>"
+	case errors.Is(err, ErrUnknown):
+		return "<unknown>"
 	}
 	switch target.ReportedKind(err) {
 	case target.ErrNotInDump:

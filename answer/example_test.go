@@ -23,7 +23,7 @@ func Example() {
 	row.Refs = answer.Known(0)
 	b, err := json.Marshal(row)
 	fmt.Println(string(b), err)
-	fmt.Println(row.Type, row.Size.Err, row.Noted())
+	fmt.Println(row.Type, row.Size.Err(), row.Noted())
 	// Output:
 	// {"type":null,"refs":0} <nil>
 	// <not in dump> 8 bytes at 0x7efbcd80b550 are not in the dump [8 bytes at 0x7efbcd80b550 are not in the dump]

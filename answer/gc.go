@@ -131,7 +131,7 @@ func (a *GC) Lacks(what string, err error) {
 
 // Saw records that at least n collections have happened.
 func (a *GC) Saw(n uint64) {
-	if a != nil && n > 0 && (a.AtLeast.Err != nil || n > a.AtLeast.Value) {
+	if a != nil && n > 0 && (a.AtLeast.Err() != nil || n > a.AtLeast.Value) {
 		a.AtLeast = Known(n)
 	}
 }

@@ -39,7 +39,7 @@ type MapSizes struct {
 	Err error `json:"-"`
 }
 
-// Add adds the sizes of b.
+// Add adds the sizes of b. Pinned stays unknown if it is unknown in either.
 func (s *MapSizes) Add(b *MapSizes) {
 	if b == nil {
 		return
@@ -53,8 +53,7 @@ func (s *MapSizes) Add(b *MapSizes) {
 	s.Committed += b.Committed
 	s.Reserved += b.Reserved
 	s.Err = cmp.Or(s.Err, b.Err)
-	s.Pinned.Value += b.Pinned.Value
-	s.Pinned.Err = cmp.Or(s.Pinned.Err, b.Pinned.Err)
+	s.Pinned = Of(s.Pinned.Value+b.Pinned.Value, cmp.Or(s.Pinned.Err(), b.Pinned.Err()))
 }
 
 // A MapGeneration is the sizes of a generation in all heaps.

@@ -81,7 +81,7 @@ type DbContext struct {
 // Omits reports whether text omits a field: the numbers of an unused context, and changes that EF Core has not
 // recorded.
 func (c *DbContext) Omits(field string) bool {
-	return !c.Used && (field == "tracked" || field == "changed") || field == "changed" && c.Changed.Err != nil
+	return !c.Used && (field == "tracked" || field == "changed") || field == "changed" && c.Changed.Err() != nil
 }
 
 // TrackedEntities counts entities of one type in one state.

@@ -25,6 +25,34 @@ func TestMissingIsNull(t *testing.T) {
 	assert.JSONEq(t, `["<x>","\"q\""]`, string(b))
 }
 
+// TestUnsetIsUnknown checks that a Maybe that nobody has set is not a known zero, in Go, JSON and text.
+func TestUnsetIsUnknown(t *testing.T) {
+	var zero answer.Maybe[int64]
+	for _, m := range []answer.Maybe[int64]{zero, answer.Missing[int64](nil)} {
+		require.ErrorIs(t, m.Err(), answer.ErrUnknown)
+		assert.ErrorIs(t, m.Err(), target.ErrUnsupported)
+		assert.True(t, m.IsZero())
+		assert.False(t, answer.Is(m, 0))
+		assert.Equal(t, "<unknown>", answer.Absent(m.Err()))
+	}
+	assert.ErrorIs(t, answer.Pointer{}.Err(), answer.ErrUnknown)
+	type row struct {
+		Left    answer.Maybe[int64] `json:"left,omitzero"`
+		Null    answer.Maybe[int64] `json:"null"`
+		Pointer answer.Pointer      `json:"pointer"`
+	}
+	b, err := json.Marshal(row{})
+	require.NoError(t, err)
+	assert.JSONEq(t, `{"null":null,"pointer":null}`, string(b))
+	b, err = json.Marshal(row{answer.Known[int64](0), answer.Of[int64](0, nil), answer.Pointer{Maybe: answer.Known[target.Addr](0)}})
+	require.NoError(t, err)
+	assert.JSONEq(t, `{"left":0,"null":0,"pointer":"0x0"}`, string(b))
+
+	assert.Equal(t, answer.Missing[int64](target.ErrCorrupt), answer.Of[int64](5, target.ErrCorrupt), "no value beside a reason")
+	require.NoError(t, answer.Known(false).Err())
+	assert.False(t, answer.Known(false).IsZero())
+}
+
 // TestMembers checks that the fields of a value type are separate members, in its order.
 func TestMembers(t *testing.T) {
 	inner := answer.NewMembers(func() []answer.Member {

@@ -52,7 +52,7 @@ func (r *CodeReader) describeMethod(m *MethodDesc, running target.Addr) *answer.
 	out := &answer.Method{MethodDesc: m.Addr, Kind: m.Kind.String(), MethodTable: m.MethodTable, Token: answer.Hex(m.Token),
 		Slot: int(m.Slot), Versions: []answer.CodeVersion{}, MetadataInDump: r.metadataInDump(m)}
 	out.Name = answer.Of(r.MethodName(m, MethodFull))
-	out.Note(out.Name.Err)
+	out.Note(out.Name.Err())
 	r.describeOwner(m, out)
 	il, err := r.ILAddress(m)
 	if errors.Is(err, ErrNoIL) {
@@ -60,7 +60,7 @@ func (r *CodeReader) describeMethod(m *MethodDesc, running target.Addr) *answer.
 	}
 	out.IL = out.Pointer(il, err)
 	r.describeVersions(m, running, out)
-	if out.ReJIT.Err == nil && out.ReJIT.Value != 0 {
+	if out.ReJIT.Err() == nil && out.ReJIT.Value != 0 {
 		out.IL = out.Pointer(0, rejitted(&CodeVersion{ReJIT: out.ReJIT.Value}))
 	} else {
 		out.Note(r.ILReplaced(m))

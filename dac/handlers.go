@@ -54,7 +54,7 @@ func (r *CodeReader) DescribeHandlers(a target.Addr) (*answer.Handlers, error) {
 		return nil, err
 	}
 	out.Details = r.describeMethod(info.Method, 0)
-	out.Name = answer.Text{S: out.Details.Name.Value, Err: out.Details.Name.Err}
+	out.Name = answer.Text{S: out.Details.Name.Value, Err: out.Details.Name.Err()}
 	for _, gap := range out.Details.Noted() {
 		out.Note(gap)
 	}

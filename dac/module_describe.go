@@ -74,7 +74,7 @@ func (m *Module) describeImage(d *answer.ModuleDetails) {
 	path, pathErr := m.Path()
 	d.Module.InMemory = pathErr == nil && path == "" && at.Start != 0
 	d.Module.Flat = answer.Of(m.isFlat())
-	d.Note(d.Module.Flat.Err)
+	d.Note(d.Module.Flat.Err())
 }
 
 func (m *Module) describeMaps(g *answer.Gaps) map[string]answer.Maybe[target.Addr] {

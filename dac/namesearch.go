@@ -232,6 +232,7 @@ func fieldName(m *Module, t metadata.Token) (string, error) {
 func (s nameSearch) method(m *Module, t metadata.Token, n *answer.NameMatch) {
 	n.Kind, n.Token = answer.MatchMethod, answer.Hex(t)
 	n.MethodDesc = s.Pointer(m.Lookup(MapMethodDef, t.Row()))
+	n.Code.Maybe = answer.Of(target.Addr(0), n.MethodDesc.Err()) // a method that is not loaded has no code
 	if a := n.MethodDesc.Value; a != 0 {
 		md, err := s.r.TrustedMethodDesc(a)
 		if err == nil {
@@ -239,7 +240,7 @@ func (s nameSearch) method(m *Module, t metadata.Token, n *answer.NameMatch) {
 			s.Note(err)
 			n.Code = s.Pointer(s.r.NativeCode(md))
 		} else {
-			n.MethodDesc = s.Pointer(0, err)
+			n.MethodDesc, n.Code.Maybe = s.Pointer(0, err), answer.Missing[target.Addr](err)
 		}
 	}
 	if n.Name.S == "" {

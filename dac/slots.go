@@ -28,7 +28,7 @@ func (r *CodeReader) DescribeMethods(mt *MethodTable, g *answer.Gaps) []answer.M
 	for i, s := range slots {
 		out[i] = answer.MethodSlot{Entry: s.Entry, MethodDesc: s.Method.Addr, Slot: s.Slot,
 			Code: g.Text(r.origin(s.Method)), Name: answer.Of(r.MethodName(s.Method, MethodFull))}
-		g.Note(out[i].Name.Err)
+		g.Note(out[i].Name.Err())
 	}
 	return out
 }

@@ -82,7 +82,7 @@ func (x *Holders) neighbours(ctx context.Context, n Node, referrers bool, nodes 
 		}
 		b := answer.Link{Count: times[m], Live: live.Live(m)}
 		times[m] = 0
-		b.Retained.Err = errNoObject
+		b.Retained = answer.Missing[uint64](errNoObject)
 		if object := x.neighbour(ctx, &out.Gaps, &b, n, m, referrers); object != NoNode {
 			b.Retained = answer.Known(d.Retained(object))
 		}

@@ -49,7 +49,7 @@ func (h *Heap) ListFinalizers(o FinalizerOptions) (*answer.Finalizers, error) {
 	if len(a.Queues) == 0 && len(lost) > 0 {
 		return a, lost[len(lost)-1]
 	}
-	a.Note(a.SyncBlocks.Err)
+	a.Note(a.SyncBlocks.Err())
 	list := &sliceList{h: h}
 	if !o.OnlyStatistics {
 		list.list, list.lost = objects, slices.Clone(lost)

@@ -43,12 +43,12 @@ func DescribeGC(rt *dac.Runtime, t target.Target) (*answer.GC, error) {
 	out := &answer.GC{Settings: []answer.GCSetting{}, Recorded: []answer.GCRecord{}, Generations: []answer.GenerationSize{},
 		Threads: []answer.ThreadAllocated{}, Absent: []answer.AbsentFact{},
 		Server: answer.Known(v.server), Regions: answer.Known(v.genOffsets[genAllocationStart] < 0)}
-	out.Pinned.Err, out.AsyncPinned.Err = answer.ErrUnread, answer.ErrUnread
+	out.Pinned, out.AsyncPinned = answer.Missing[uint64](answer.ErrUnread), answer.Missing[uint64](answer.ErrUnread)
 	h.readMode(v)
 	v.describeMode(h, out)
 	places, err := h.subHeapPlaces(v)
 	if err != nil {
-		out.Heaps.Err = err
+		out.Heaps = answer.Missing[int64](err)
 		out.Lacks("number of heaps", err)
 	} else {
 		out.Heaps = answer.Known(int64(len(places)))
@@ -68,7 +68,7 @@ func DescribeGC(rt *dac.Runtime, t target.Target) (*answer.GC, error) {
 
 // describeMode adds the state of the collector and its module.
 func (v *vars) describeMode(h *Heap, out *answer.GC) {
-	out.DATAS.Err = target.Unsupportedf("the collector does not publish it")
+	out.DATAS = answer.Missing[uint64](target.Unsupportedf("the collector does not publish it"))
 	if h.datas != nil && v.server {
 		out.DATAS = answer.Known(*h.datas)
 	}
@@ -122,7 +122,7 @@ func (v *vars) counters(out *answer.GC, places []subHeapPlace) {
 	}
 	out.Lacks("collections by mechanism", v.published(err))
 	reasons := make([]target.Addr, len(places))
-	err = out.Heaps.Err
+	err = out.Heaps.Err()
 	for i := range places {
 		if err == nil {
 			reasons[i], err = places[i].address("CompactReasons")

@@ -30,7 +30,7 @@ func ParseHandleType(name string) (HandleType, bool) {
 // ListHandles lists and counts the handles of the given types, or of all types, that refer to an object. An unreadable
 // part of a table is a missing row. The list fails if all are unreadable. ListHandles returns ctx's error.
 func (h *Heap) ListHandles(ctx context.Context, types ...HandleType) (*answer.Handles, error) {
-	a := &answer.Handles{Heaps: len(h.subHeaps), All: len(types) == 0, Count: answer.Maybe[uint64]{Err: answer.ErrUnread}}
+	a := &answer.Handles{Heaps: len(h.subHeaps), All: len(types) == 0, Count: answer.Missing[uint64](answer.ErrUnread)}
 	var list []Handle
 	var lost []error
 	for e, err := range h.Handles() {
@@ -53,9 +53,9 @@ func (h *Heap) ListHandles(ctx context.Context, types ...HandleType) (*answer.Ha
 		return cmp.Or(cmp.Compare(a.Table, b.Table), cmp.Compare(a.Type, b.Type))
 	})
 	system, err := h.Runtime().SystemDomain()
-	a.SystemDomain = answer.Maybe[target.Addr]{Value: system, Err: err}
+	a.SystemDomain = answer.Of(system, err)
 	domain, err := h.Runtime().AppDomain()
-	a.AppDomain = answer.Maybe[target.Addr]{Value: domain.Addr, Err: err}
+	a.AppDomain = answer.Of(domain.Addr, err)
 	a.Handles = h.handleRows(ctx, a, list, lost)
 	return a, nil
 }

@@ -107,7 +107,7 @@ func (h *Heap) ListLocks(ctx context.Context, o ListOptions) (*answer.Listing, e
 
 // ListGeneration lists the objects of one generation in address order and counts them.
 func (h *Heap) ListGeneration(ctx context.Context, g Generation, o ListOptions) *answer.GenerationObjects {
-	l := &answer.GenerationObjects{Count: answer.Maybe[uint64]{Err: answer.ErrUnread}}
+	l := &answer.GenerationObjects{Count: answer.Missing[uint64](answer.ErrUnread)}
 	l.Objects = h.list(ctx, &l.Gaps, o.Filter.within(g), o.Scan, func(s *Stats) error {
 		err := h.checkGeneration(g)
 		if err == nil {

@@ -249,6 +249,10 @@ func (m *mapper) answer() *answer.HeapMap {
 		return cmp.Or(cmp.Compare(p.segment.SubHeap, q.segment.SubHeap), cmp.Compare(p.generation, q.generation))
 	})
 	var sums [GenerationUnknown]answer.MapGeneration
+	a.Total.Pinned = answer.Known[uint64](0)
+	for i := range sums {
+		sums[i].Pinned = answer.Known[uint64](0)
+	}
 	for _, p := range order {
 		part := m.partAnswer(p)
 		part.Pinned = answer.Of(p.pinned, noPins)

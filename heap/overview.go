@@ -92,7 +92,7 @@ func Version(inst *dac.Instance, h *Heap, err error) *answer.EEVersion {
 	v := &answer.EEVersion{Version: inst.Version(), Release: inst.Release(), Text: inst.VersionText(), Core3: inst.IsCore3()}
 	if h == nil {
 		v.Note(err)
-		v.NoGC.Err, v.Heaps.Err, v.InGC.Err = err, err, err
+		v.NoGC.Err, v.Heaps, v.InGC = err, answer.Missing[int](err), answer.Missing[bool](err)
 		return v
 	}
 	server := h.Server()

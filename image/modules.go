@@ -179,7 +179,7 @@ func describeAll(ctx context.Context, a *answer.Images, mem target.Memory, modul
 			row := answer.Image{MappedImage: a.List[i], BuildID: hex.EncodeToString(modules[i].BuildID), BuildIDCut: modules[i].BuildIDCut}
 			if img, err := OpenMemory(mem, &modules[i].Module); err != nil {
 				a.Note(err)
-				row.PE.Err, row.Managed.Err = err, err
+				row.PE, row.Managed = answer.Missing[bool](err), answer.Missing[bool](err)
 			} else {
 				describe(&row, img, o)
 				row.Version = DescribeVersion(&a.Gaps, mem, &modules[i].Module)
@@ -193,12 +193,10 @@ func describeAll(ctx context.Context, a *answer.Images, mem target.Memory, modul
 }
 
 func describe(row *answer.Image, img *Image, o *ListOptions) {
-	row.PE.Value = img.Kind() == KindPE
+	row.PE, row.Managed = answer.Known(img.Kind() == KindPE), answer.Known(false)
 	if row.PE.Value {
-		_, err := img.CLRHeader()
-		row.Managed.Value = err == nil
-		if !errors.Is(err, target.ErrUnsupported) { // no CLR header
-			row.Managed.Err = err
+		if _, err := img.CLRHeader(); !errors.Is(err, target.ErrUnsupported) { // no CLR header
+			row.Managed = answer.Of(true, err)
 		}
 		if flat := img.Layout() == Flat; img.LayoutKnown() {
 			row.Flat = &flat

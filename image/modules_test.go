@@ -97,7 +97,7 @@ func TestListUnreadable(t *testing.T) {
 			continue
 		}
 		found = true
-		assert.ErrorIs(t, m.Managed.Err, target.ErrNotInDump)
+		assert.ErrorIs(t, m.Managed.Err(), target.ErrNotInDump)
 	}
 	assert.True(t, found)
 }

@@ -58,7 +58,7 @@ func (r *Collections) Describe(ctx context.Context, a target.Addr, options Colle
 	if err != nil {
 		return nil, err
 	}
-	res := &answer.Collection{Address: a, MethodTable: o.Type.MT.Addr, Found: answer.Maybe[uint64]{Err: answer.ErrUnread}}
+	res := &answer.Collection{Address: a, MethodTable: o.Type.MT.Addr, Found: answer.Missing[uint64](answer.ErrUnread)}
 	res.Type = res.Gaps.Text(o.Type.ManagedName())
 	if options.Only != "" {
 		if name, err := r.b.Definition(o.Type); err == nil && !strings.HasPrefix(name, options.Only) {

@@ -247,7 +247,7 @@ func (d *describer) field(a *answer.Field, f *Field, data target.Addr) {
 	if err := f.Err(); err != nil {
 		d.note(err)
 	}
-	a.Declaring.Value, a.Declaring.Err = f.Declaring.Name()
+	a.Declaring = answer.Of(f.Declaring.Name())
 	d.fieldType(a, f)
 	switch {
 	case f.Static && f.Thread:
@@ -277,7 +277,7 @@ func (d *describer) fieldType(a *answer.Field, f *Field) {
 	a.MethodTable = answer.Of(f.TypeHandle())
 	if f.Err() == nil { // otherwise noted already
 		d.noteMissing(a.Type.Err)
-		d.noteMissing(a.MethodTable.Err)
+		d.noteMissing(a.MethodTable.Err())
 	}
 	a.Exact = d.typeName(f, a.MethodTable)
 	if a.Type.Err == nil {
@@ -294,14 +294,14 @@ func (d *describer) typeName(f *Field, th answer.Maybe[target.Addr]) answer.Type
 	switch {
 	case f.ElementType == metadata.ElementFnPtr:
 		mt = answer.Of(rt.CorType(metadata.ElementI))
-	case th.Err != nil:
+	case th.Err() != nil:
 	case f.ElementType == metadata.ElementPtr && th.Value != 0:
 		mt = answer.Of(rt.CorType(metadata.ElementU))
 	default:
 		mt = answer.Of(rt.TypeHandleMethodTable(th.Value))
 	}
-	if th.Err == nil {
-		d.noteMissing(mt.Err)
+	if th.Err() == nil {
+		d.noteMissing(mt.Err())
 	}
 	return answer.TypeName{MethodTable: mt, Name: d.listedName(f, mt)}
 }
@@ -309,7 +309,7 @@ func (d *describer) typeName(f *Field, th answer.Maybe[target.Addr]) answer.Type
 func (d *describer) listedName(f *Field, mt answer.Maybe[target.Addr]) answer.Text {
 	et := f.ElementType
 	class := et == metadata.ElementClass || et == metadata.ElementValueType
-	if class && mt.Err == nil && mt.Value != 0 {
+	if class && mt.Err() == nil && mt.Value != 0 {
 		name, err := d.r.Runtime().TypeName(mt.Value, dac.NameNative)
 		sig := f.Signature()
 		if err != nil && sig != nil && sig.Kind == et { // the declaration may name a type that is not in the dump

@@ -65,9 +65,9 @@ func (d *describer) object(ctx context.Context, o Object, options DescribeOption
 	a := &answer.Object{Address: o.Addr, MethodTable: t.MT.Addr, Free: o.IsFree()}
 	d.note = a.Note
 	a.Type = a.Text(t.Name())
-	a.Size.Value, a.Size.Err = o.Size()
-	a.Note(a.Size.Err)
-	if t.MT.HasComponents() && a.Size.Err == nil {
+	a.Size = answer.Of(o.Size())
+	a.Note(a.Size.Err())
+	if t.MT.HasComponents() && a.Size.Err() == nil {
 		n, _ := o.Length() // Size has read it
 		a.Length = &n
 	}

@@ -23,7 +23,7 @@ func (r *Reader) DescribeType(a target.Addr, o TypeOptions) (*answer.Type, error
 		return nil, err
 	}
 	if mt.Addr == r.Runtime().WellKnown().Free {
-		none := answer.Maybe[string]{Err: errFree}
+		none := answer.Missing[string](errFree)
 		return &answer.Type{MethodTable: mt.Addr, Free: true, Name: none, File: none, BaseSize: mt.BaseSize}, nil
 	}
 	return r.describeType(mt, o), nil
@@ -71,7 +71,7 @@ func (r *Reader) describeType(mt *dac.MethodTable, o TypeOptions) *answer.Type {
 		t.DataSize -= uint32(mt.ComponentSize)
 	}
 	t.Name = answer.Of(r.Runtime().TypeName(mt.Addr, dac.NameNative))
-	t.Note(t.Name.Err)
+	t.Note(t.Name.Err())
 	r.describeLoading(mt, t)
 	r.describeEEClass(mt, o, t)
 	var err error
@@ -98,11 +98,11 @@ func (r *Reader) describeLoading(mt *dac.MethodTable, t *answer.Type) {
 	t.LoaderAllocator = t.Pointer(r.Runtime().LoaderAllocatorObject(mt))
 	m, err := r.Runtime().ModuleOf(mt)
 	if err != nil {
-		t.File.Err, t.LoadContext = err, t.Pointer(0, err)
+		t.File, t.LoadContext = answer.Missing[string](err), t.Pointer(0, err)
 		return
 	}
 	t.File = answer.Of(m.FileOr("Unknown Module"))
-	t.Note(t.File.Err)
+	t.Note(t.File.Err())
 	context, err := m.LoadContext()
 	t.LoadContext.Maybe = answer.Of(context, err)
 	if !errors.Is(err, target.ErrUnsupported) {

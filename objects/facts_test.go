@@ -115,7 +115,7 @@ func TestRequiredKinds(t *testing.T) {
 		assert.Equal(t, "dictionary", refused(fact("List"), objects.CollectionOptions{Keyed: true}).Want)
 		c, err := r.Describe(t.Context(), fact("Queue").Addr, queues)
 		require.NoError(t, err)
-		assert.ErrorIs(t, c.Count.Err, target.ErrUnsupported, "it keeps no count")
+		assert.ErrorIs(t, c.Count.Err(), target.ErrUnsupported, "it keeps no count")
 		_, err = r.Describe(t.Context(), fact("ByName").Addr, objects.CollectionOptions{Keyed: true})
 		assert.NoError(t, err)
 

@@ -124,7 +124,7 @@ func listed(t *testing.T, r *objects.Collections, a target.Addr, o objects.Colle
 		require.NoError(t, enc.Encode(i))
 	}
 	require.Equal(t, walked.String(), rows.String())
-	require.Equal(t, d.Found.Err == nil, c.Found.Err == nil)
+	require.Equal(t, d.Found.Err() == nil, c.Found.Err() == nil)
 	require.Equal(t, d.Found.Value, c.Found.Value)
 	require.Equal(t, d.Noted(), c.Noted())
 	require.NoError(t, describe().Items.StreamJSON(func(b []byte) error {
@@ -160,7 +160,7 @@ func TestListingStops(t *testing.T) {
 		require.NoError(t, err)
 		full := errors.New("the disk is full")
 		assert.ErrorIs(t, c.Items.StreamJSON(func([]byte) error { return full }), full)
-		assert.Error(t, c.Found.Err)
+		assert.Error(t, c.Found.Err())
 
 		ctx, cancel := context.WithCancel(t.Context())
 		c, err = r.Describe(ctx, a, objects.CollectionOptions{Jobs: jobs})
@@ -322,7 +322,7 @@ func samePage(t *testing.T, r *objects.Collections, a target.Addr, all rowList, 
 	}
 	assert.Equal(t, slices.Concat(all.rows[from:end]), slices.Concat(page.rows), what...)
 	assert.Equal(t, slices.Concat(errs), slices.Concat(page.errs), what...)
-	assert.Equal(t, cut, page.found.Err != nil, what...)
+	assert.Equal(t, cut, page.found.Err() != nil, what...)
 	if !cut {
 		assert.Equal(t, all.found, page.found, what...)
 	}

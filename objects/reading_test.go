@@ -31,7 +31,7 @@ func TestReading(t *testing.T) {
 			assert.Equal(t, answer.Known(true), r.BoolAt(&s.Size, x))
 			assert.NotZero(t, r.ObjectAt(&s.Items, x).Addr)
 			assert.Equal(t, r.ObjectAt(&s.Items, x).Addr, r.PointerAt(&s.Items, x).Value)
-			assert.ErrorIs(t, r.IntAt(&s.Later, x).Err, objects.ErrNoField)
+			assert.ErrorIs(t, r.IntAt(&s.Later, x).Err(), objects.ErrNoField)
 			assert.Nil(t, r.TimeAt(&s.Later, x))
 		}
 		none, _ := shapes.BindAs[*dictionary](r, o)
@@ -51,7 +51,7 @@ func TestReading(t *testing.T) {
 		assert.ErrorIs(t, err, target.ErrUnsupported)
 
 		away := objects.Instance(16) // where no process has memory
-		for _, err := range []error{r.IntAt(&s.Size, away).Err, r.PointerAt(&s.Items, away).Err, r.TextAt(&s.Items, away).Err, r.BoolAt(&s.Size, away).Err} {
+		for _, err := range []error{r.IntAt(&s.Size, away).Err(), r.PointerAt(&s.Items, away).Err(), r.TextAt(&s.Items, away).Err, r.BoolAt(&s.Size, away).Err()} {
 			assert.ErrorIs(t, err, target.ErrCorrupt)
 		}
 		assert.Zero(t, r.ObjectAt(&s.Items, away).Addr)

@@ -145,7 +145,7 @@ func TestLimits(t *testing.T) {
 			require.Error(t, end, "there is a row")
 			err = end
 		}
-		assert.Error(t, q.Total.Err, "not all rows were read")
+		assert.Error(t, q.Total.Err(), "not all rows were read")
 		return err
 	}
 	assert.ErrorIs(t, failure("from objects | group by address", query.Options{Memory: 10_000}), query.ErrLimit)

@@ -379,7 +379,7 @@ func askAll(t *testing.T, p *query.Env, s query.Source) (n int) {
 	}
 	q, err := query.Run(t.Context(), p, "select "+strings.Join(names, ", ")+" from "+s.Name, query.Options{})
 	require.NoError(t, err, s.Name)
-	require.Error(t, q.Total.Err, "not read yet")
+	require.Error(t, q.Total.Err(), "not read yet")
 	for row, err := range q.Rows {
 		if err != nil {
 			require.ErrorIs(t, err, target.ErrNotInDump, s.Name)
@@ -390,7 +390,7 @@ func askAll(t *testing.T, p *query.Env, s query.Source) (n int) {
 	}
 	if q.Failure() != nil {
 		require.Zero(t, n)
-		require.Error(t, q.Total.Err, "nothing could be read")
+		require.Error(t, q.Total.Err(), "nothing could be read")
 		return 0
 	}
 	assert.Equal(t, answer.Known(uint64(n)), q.Total)

@@ -103,7 +103,7 @@ func (e *engine) run(q *plan, o Options) (*answer.Query, error) {
 			return nil, err
 		}
 	}
-	r.out = &answer.Query{Columns: r.columns(), Total: answer.Maybe[uint64]{Err: answer.ErrUnread}, Looked: answer.Maybe[uint64]{Err: answer.ErrUnread}}
+	r.out = &answer.Query{Columns: r.columns(), Total: answer.Missing[uint64](answer.ErrUnread), Looked: answer.Missing[uint64](answer.ErrUnread)}
 	r.out.Rows = answer.NewRows(&r.out.Gaps, r.rows)
 	return r.out, nil
 }

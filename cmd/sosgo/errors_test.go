@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/internal/test/testcli"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 )
@@ -72,4 +73,16 @@ func TestGoldenErrors(t *testing.T) {
 		require.NoError(t, kept.Close())
 	}
 	compareGolden(t, filepath.Join(moduleRoot, "cmd", "sosgo", "testdata", "golden", "errors.txt"), got.String())
+}
+
+// TestLimitOfAddresses checks that a limit is the whole error of a command about an address: no other address would do.
+func TestLimitOfAddresses(t *testing.T) {
+	path := testdump.Open(t, "net10-zoo").Plain()
+	for _, line := range []string{"objsize -mt 7f07a5b48748", "objsize 7f079cc025e0", "retained 7f079cc025e0"} {
+		out, errs, code := run(t, append([]string{"-d", path, "--max-memory", "1"}, strings.Fields(line)...)...)
+		assert.Equal(t, cli.ExitUnsupported, code, line)
+		assert.Empty(t, out, line)
+		assert.Contains(t, errs, "more than the limit of", line)
+		assert.NotContains(t, errs, "use dumpmt", line)
+	}
 }

@@ -98,7 +98,7 @@ func TestReplacedIL(t *testing.T) {
 			m, err := other.DescribeMethod(info.Method.Addr)
 			require.NoError(t, err)
 			assert.Equal(t, uint64(id), m.ReJIT.Value)
-			assert.ErrorIs(t, m.IL.Err, target.ErrUnsupported)
+			assert.ErrorIs(t, m.IL.Err(), target.ErrUnsupported)
 			desc, err := other.MethodDesc(info.Method.Addr)
 			require.NoError(t, err)
 			assert.ErrorContains(t, other.ILReplaced(desc), "ReJIT 7")

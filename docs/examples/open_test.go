@@ -23,7 +23,7 @@ func Example_open() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	if err := version.Heaps.Err; err != nil {
+	if err := version.Heaps.Err(); err != nil {
 		log.Fatal(err) // the heap is not in the dump
 	}
 	fmt.Println(version.Version, "heaps:", version.Heaps.Value)

@@ -97,7 +97,7 @@ func TestListGeneration(t *testing.T) {
 				continue // its objects are not in the dump
 			}
 			listed := h.ListGeneration(t.Context(), g, heap.ListOptions{})
-			assert.Error(t, listed.Count.Err, "nothing was read")
+			assert.Error(t, listed.Count.Err(), "nothing was read")
 			for row, err := range listed.Objects.All() {
 				require.NoError(t, err)
 				assert.Equal(t, g, h.Segment(row.Address).Generation(row.Address))

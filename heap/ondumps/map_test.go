@@ -89,7 +89,7 @@ func TestMapPins(t *testing.T) {
 		require.NoError(t, err)
 		got, want, tables := map[string]uint64{}, map[string]uint64{}, 0
 		for _, g := range m.Generations {
-			require.NoError(t, g.Pinned.Err)
+			require.NoError(t, g.Pinned.Err())
 			if g.Pinned.Value > 0 {
 				got[g.Generation] = g.Pinned.Value
 			}

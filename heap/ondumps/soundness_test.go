@@ -78,7 +78,7 @@ func TestListHandles(t *testing.T) {
 		}
 		if all.Failure() != nil {
 			require.Zero(t, n)
-			require.Error(t, all.Count.Err)
+			require.Error(t, all.Count.Err())
 			return
 		}
 		assert.Equal(t, n, all.Count.Value)

@@ -47,7 +47,7 @@ func (l *Lister) dynamicIL(a target.Addr) (*answer.IL, error) {
 	}
 	out = b.list()
 	out.Dynamic, out.Items = true, out.Pointer(items.Addr, itemsErr)
-	out.Name = answer.Maybe[string]{Err: errUnnamed}
+	out.Name = answer.Missing[string](errUnnamed)
 	if m != nil {
 		out.MethodDesc, out.Name = m.Addr, answer.Of(l.code.MethodName(m, dac.MethodFull))
 	}

@@ -48,7 +48,7 @@ func (l *Lister) ILAt(a target.Addr) (*answer.IL, error) {
 		b.setNames(md)
 	}
 	out := b.list()
-	out.Name = answer.Maybe[string]{Err: errUnnamed}
+	out.Name = answer.Missing[string](errUnnamed)
 	out.Address = out.Pointer(a, nil)
 	return out, nil
 }

@@ -447,8 +447,8 @@ func TestRegistersThatAreMissing(t *testing.T) {
 	list := []stackwalk.Thread{{Index: 0, OS: &target.Thread{ID: 7}}}
 	d := threads.DescribeOS(p.Target(), list, nil)
 	require.Len(t, d.Threads, 1)
-	assert.ErrorIs(t, d.Threads[0].IP.Err, target.ErrNotInDump)
-	assert.ErrorIs(t, d.Threads[0].SP.Err, target.ErrNotInDump)
+	assert.ErrorIs(t, d.Threads[0].IP.Err(), target.ErrNotInDump)
+	assert.ErrorIs(t, d.Threads[0].SP.Err(), target.ErrNotInDump)
 	assert.False(t, d.Threads[0].Current)
 	_, err := list[0].Stack(p.Target())
 	assert.ErrorIs(t, err, target.ErrNotInDump)

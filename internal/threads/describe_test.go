@@ -50,7 +50,7 @@ func TestDescriptions(t *testing.T) {
 		assert.Equal(t, 1, finalizers)
 
 		all := threads.SyncBlocks(context.Background(), rt, list, threads.SyncBlockOptions{All: true})
-		assert.ErrorIs(t, all.Total.Err, answer.ErrUnread)
+		assert.ErrorIs(t, all.Total.Err(), answer.ErrUnread)
 		rows := 0
 		for b, err := range all.Blocks {
 			rows++
@@ -63,7 +63,7 @@ func TestDescriptions(t *testing.T) {
 			assert.ErrorIs(t, all.Failure(), target.ErrNotInDump, "a dump without the table")
 			return
 		}
-		require.NoError(t, all.Total.Err)
+		require.NoError(t, all.Total.Err())
 		assert.Equal(t, all.Total.Value, rows)
 	})
 }
@@ -98,7 +98,7 @@ func TestDescribeRegisters(t *testing.T) {
 		if r.Name == "rsp" {
 			assert.Equal(t, answer.Known(answer.Hex(stackAt)), r.Value)
 		} else {
-			assert.ErrorIs(t, r.Value.Err, target.ErrNotInDump, r.Name)
+			assert.ErrorIs(t, r.Value.Err(), target.ErrNotInDump, r.Name)
 		}
 	}
 

@@ -146,5 +146,5 @@ func foldFrames(frames iter.Seq2[*answer.Frame, error]) iter.Seq2[*answer.Frame,
 
 // sameCall reports whether two frames are the same call in the same method. A frame without an IP is not a call.
 func sameCall(a, b *answer.Frame) bool {
-	return a.IP.Err == nil && answer.Is(b.IP, a.IP.Value) && a.Kind == b.Kind && a.Method.Err == nil && b.Method.Err == nil && a.Method.S == b.Method.S
+	return a.IP.Err() == nil && answer.Is(b.IP, a.IP.Value) && a.Kind == b.Kind && a.Method.Err == nil && b.Method.Err == nil && a.Method.S == b.Method.S
 }

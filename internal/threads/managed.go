@@ -73,7 +73,7 @@ func describeManaged(t *stackwalk.Thread, g *answer.Gaps, p target.Target, rt *d
 	}
 	d.User, d.Kernel = Times(t)
 	if err := m.Unknown; err != nil {
-		d.State.Err, d.GCMode.Err, d.Domain.Err, d.Apartment.Err = err, err, err, err
+		d.State, d.GCMode.Err, d.Domain, d.Apartment.Err = answer.Missing[answer.Hex](err), err, answer.Missing[target.Addr](err), err
 		describeThrown(g, &d, rt, m)
 		return d
 	}

@@ -29,7 +29,7 @@ func DescribeOS(p target.Target, list []stackwalk.Thread, current *stackwalk.Thr
 
 func pointer(a target.Addr, known bool) answer.Maybe[target.Addr] {
 	if !known {
-		return answer.Maybe[target.Addr]{Err: target.ErrNotInDump}
+		return answer.Missing[target.Addr](target.ErrNotInDump)
 	}
 	return answer.Known(a)
 }
@@ -38,7 +38,7 @@ func pointer(a target.Addr, known bool) answer.Maybe[target.Addr] {
 // as one of createdump, and for the first thread in a kernel's core, which has the sum of all threads in their place.
 func Times(t *stackwalk.Thread) (user, kernel answer.Maybe[answer.Seconds]) {
 	if t.OS == nil || !t.OS.Timed {
-		unknown := answer.Maybe[answer.Seconds]{Err: target.ErrNotInDump}
+		unknown := answer.Missing[answer.Seconds](target.ErrNotInDump)
 		return unknown, unknown
 	}
 	return answer.Known(answer.Seconds(t.OS.User.Seconds())), answer.Known(answer.Seconds(t.OS.Kernel.Seconds()))

@@ -84,7 +84,7 @@ func register(regs *target.Registers, r target.Reg, size int, inContext bool) an
 	if v, ok := regs.Get(r); ok {
 		d.Value = answer.Known(answer.Hex(v))
 	} else {
-		d.Value.Err = target.ErrNotInDump
+		d.Value = answer.Missing[answer.Hex](target.ErrNotInDump)
 	}
 	return d
 }

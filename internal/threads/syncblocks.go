@@ -26,7 +26,7 @@ func (o *SyncBlockOptions) selects(b *dac.SyncBlock, err error) bool {
 // SyncBlocks lists the sync blocks of rt and the threads of a List that own them. If there is no table, the list of
 // blocks fails.
 func SyncBlocks(ctx context.Context, rt *dac.Runtime, list []stackwalk.Thread, o SyncBlockOptions) *answer.SyncBlocks {
-	unread := answer.Maybe[int]{Err: answer.ErrUnread}
+	unread := answer.Missing[int](answer.ErrUnread)
 	out := &answer.SyncBlocks{Total: unread, Free: unread}
 	out.Blocks = answer.NewRows(&out.Gaps, func(yield func(answer.SyncBlock, error) bool) error {
 		total, free := 0, 0

@@ -26,8 +26,8 @@ func TestTimes(t *testing.T) {
 		{"a thread that no OS thread runs", stackwalk.Thread{}, 0, true},
 	} {
 		user, kernel := threads.Times(&c.thread)
-		assert.Equal(t, c.unknown, user.Err != nil, c.name)
-		assert.Equal(t, user.Err, kernel.Err, c.name)
+		assert.Equal(t, c.unknown, user.Err() != nil, c.name)
+		assert.Equal(t, user.Err(), kernel.Err(), c.name)
 		assert.InDelta(t, c.user, float64(user.Value), 0, c.name)
 	}
 }

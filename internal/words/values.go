@@ -240,7 +240,7 @@ func Failure(e *answer.TaskException) answer.Statement {
 // Server names a server by its host, and by its port if that is known.
 func Server(host answer.Text, port answer.Maybe[int64]) answer.Statement {
 	colon := answer.Statement{}
-	if port.Err == nil {
+	if port.Err() == nil {
 		colon = ColonPort.Of(Number(port.Value))
 	}
 	return ServerPort.Of(Text(host.String()), colon)

@@ -69,8 +69,8 @@ func TestNoRegisters(t *testing.T) {
 	assert.ErrorIs(t, frames[0].Err, target.ErrNotInDump)
 	var gaps answer.Gaps
 	x := threads.NewDescriber(threads.DescribeOptions{}, &gaps).Frame(&frames[0])
-	assert.ErrorIs(t, x.IP.Err, target.ErrNotInDump)
-	assert.ErrorIs(t, x.SP.Err, target.ErrNotInDump)
+	assert.ErrorIs(t, x.IP.Err(), target.ErrNotInDump)
+	assert.ErrorIs(t, x.SP.Err(), target.ErrNotInDump)
 	regs := target.Registers{Arch: target.ArchAMD64}
 	regs.SetIP(0)
 	x = threads.NewDescriber(threads.DescribeOptions{}, &gaps).Frame(&stackwalk.Frame{Kind: stackwalk.FrameNative, Regs: regs})

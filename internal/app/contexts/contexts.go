@@ -96,7 +96,7 @@ func (l *lister) find() error {
 		c := answer.AssemblyContext{Address: o.Addr, Name: in.TextAt(&s.Name, x), Type: in.TypeText(o), ID: in.IntAt(&s.ID, x), Collectible: in.BoolAt(&s.Collectible, x),
 			Assemblies: []answer.ContextAssembly{}}
 		state := in.IntAt(&s.State, x)
-		c.State.Err = state.Err
+		c.State.Err = state.Err()
 		if c.State.S = answer.ContextAlive; state.Value == unloading {
 			c.State.S = answer.ContextUnloading
 		}
@@ -128,7 +128,7 @@ func (l *lister) assign(modules []*dac.Module) {
 			}
 		}
 		allocator, aerr := m.LoaderAllocator()
-		collectible := answer.Maybe[bool]{Value: aerr == nil && gerr == nil && allocator != global, Err: cmp.Or(aerr, gerr)}
+		collectible := answer.Of(aerr == nil && gerr == nil && allocator != global, cmp.Or(aerr, gerr))
 		var keeper target.Addr
 		if aerr == nil {
 			keeper, aerr = m.LoaderAllocatorObject()
@@ -143,7 +143,7 @@ func (l *lister) assign(modules []*dac.Module) {
 		i, ok := l.at[object]
 		if !ok {
 			c := answer.AssemblyContext{Address: object, Default: object == 0, Assemblies: []answer.ContextAssembly{},
-				ID: answer.Maybe[int64]{Err: errNoObject}, Collectible: answer.Maybe[bool]{Err: errNoObject}}
+				ID: answer.Missing[int64](errNoObject), Collectible: answer.Missing[bool](errNoObject)}
 			if object == 0 {
 				c.Name.S, c.State.S, c.Collectible = "Default", answer.ContextAlive, answer.Known(false)
 			} else {

@@ -24,7 +24,7 @@ import (
 )
 
 // noAddress is an address that is not in the dump.
-var noAddress = answer.Maybe[target.Addr]{Err: target.ErrNotInDump}
+var noAddress = answer.Missing[target.Addr](target.ErrNotInDump)
 
 // Describe describes the crash of a process on one page: the record, the thread that died with its registers and
 // managed stack, the exceptions of all threads, and the conclusions. For a process that had not crashed it describes
@@ -128,7 +128,7 @@ func waitedFor(p *process.Process) *answer.Crash {
 	if len(w.Monitors) == 0 {
 		return nil
 	}
-	return &answer.Crash{Alive: true, Waiting: w}
+	return &answer.Crash{Alive: true, Waiting: w, Address: noAddress}
 }
 
 // A describer describes one crash of a CLR, or of a process without one.
@@ -447,7 +447,7 @@ func (d *describer) readContext(a target.Addr) (target.Registers, error) {
 }
 
 func sameAddress(a, b answer.Maybe[target.Addr]) bool {
-	return a.Value == b.Value && (a.Err == nil) == (b.Err == nil)
+	return a.Value == b.Value && (a.Err() == nil) == (b.Err() == nil)
 }
 
 func (d *describer) context(source string, regs *target.Registers) {
@@ -456,7 +456,7 @@ func (d *describer) context(source string, regs *target.Registers) {
 	if slices.ContainsFunc(d.out.Contexts, same) {
 		return
 	}
-	if c.IP.Err == nil {
+	if c.IP.Err() == nil {
 		c.Where, c.Place = d.where(c.IP.Value), d.place(c.IP.Value)
 	}
 	d.out.Contexts = append(d.out.Contexts, c)

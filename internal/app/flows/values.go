@@ -49,7 +49,7 @@ func (r *Reader) Activity(o objects.Object) *answer.Activity {
 	}
 	out := &answer.Activity{Address: o.Addr, Operation: r.TextAt(&s.Operation, x), Trace: r.TextAt(&s.Trace, x), Span: r.TextAt(&s.Span, x),
 		Parent: r.TextAt(&s.ParentID, x), ID: r.TextAt(&s.ID, x), Started: r.TimeAt(&s.Start, x)}
-	if d := r.IntAt(&s.Duration, x); d.Err == nil && d.Value > 0 && d.Value < math.MaxInt64/int64(tick) {
+	if d := r.IntAt(&s.Duration, x); d.Err() == nil && d.Value > 0 && d.Value < math.MaxInt64/int64(tick) {
 		out.Took = (time.Duration(d.Value) * tick).String()
 	}
 	return out

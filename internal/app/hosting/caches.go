@@ -64,16 +64,16 @@ func (r *Reader) Caches(ctx context.Context, h *heap.Heap, o heap.ScanOptions) (
 
 // cache describes one cache.
 func (r *Reader) cache(in shapes.Reading, o objects.Object, s *memoryCache, x objects.Instance) answer.MemoryCache {
-	out := answer.MemoryCache{Address: o.Addr, Size: in.IntAt(&s.Size, x), Limit: answer.Maybe[*int64]{Err: objects.ErrNoField}, Entries: []answer.CacheEntry{}}
+	out := answer.MemoryCache{Address: o.Addr, Size: in.IntAt(&s.Size, x), Limit: answer.Missing[*int64](objects.ErrNoField), Entries: []answer.CacheEntry{}}
 	if s.State.Has() {
 		if c, at, err := shapes.BindAtOr[*cacheState](in, &s.State, x, objects.ErrNoField); err != nil {
-			out.Size.Err = err
+			out.Size = answer.Missing[int64](err)
 		} else {
 			out.Size = in.IntAt(&c.Size, at)
 		}
 	}
 	if c, at, err := shapes.BindAtOr[*cacheOptions](in, &s.Options, x, objects.ErrNoField); err != nil {
-		out.Limit.Err = err
+		out.Limit = answer.Missing[*int64](err)
 	} else {
 		out.Limit = r.number(in, &c.Limit, at)
 	}
@@ -108,15 +108,15 @@ func declared(e *answer.CacheEntry) int64 {
 // entry describes one entry.
 func (r *Reader) entry(in shapes.Reading, o objects.Object, s *cacheEntry, x objects.Instance) answer.CacheEntry {
 	out := answer.CacheEntry{Address: o.Addr, Key: in.Plain(s.Key.Value(x), limits.RequestText), Size: r.number(in, &s.Size, x), Expired: in.BoolAt(&s.Expired, x),
-		Accessed: answer.Maybe[time.Time]{Err: objects.ErrNoField}, Bytes: answer.Maybe[int64]{Err: objects.ErrNoField}}
+		Accessed: answer.Missing[time.Time](objects.ErrNoField), Bytes: answer.Missing[int64](objects.ErrNoField)}
 	if !s.Expired.Has() && s.Flags.Has() {
 		flags := in.IntAt(&s.Flags, x)
-		out.Expired = answer.Of(flags.Value&expiredFlag != 0, flags.Err)
+		out.Expired = answer.Of(flags.Value&expiredFlag != 0, flags.Err())
 	}
 	if t := in.TimeAt(&s.Accessed, x); t != nil {
 		out.Accessed = answer.Known(*t)
 	}
-	if ticks := in.IntAt(&s.Expires, x); ticks.Err == nil && ticks.Value > 0 {
+	if ticks := in.IntAt(&s.Expires, x); ticks.Err() == nil && ticks.Value > 0 {
 		if t, err := objects.DateTime(uint64(ticks.Value)); err != nil {
 			in.Note(err)
 		} else {
@@ -134,7 +134,7 @@ func (r *Reader) entry(in shapes.Reading, o objects.Object, s *cacheEntry, x obj
 	}
 	value, err := v.Object()
 	if err != nil {
-		out.Type, out.Bytes.Err = in.Text("", err), err
+		out.Type, out.Bytes = in.Text("", err), answer.Missing[int64](err)
 		return out
 	}
 	out.Value, out.Type = value.Addr, in.TypeText(value)
@@ -147,7 +147,7 @@ func (r *Reader) entry(in shapes.Reading, o objects.Object, s *cacheEntry, x obj
 // number returns a number kept as a Nullable or as a plain number, or nil if it was not set.
 func (r *Reader) number(in shapes.Reading, f *objects.ValueField, x objects.Instance) answer.Maybe[*int64] {
 	if !f.Has() {
-		return answer.Maybe[*int64]{Err: objects.ErrNoField}
+		return answer.Missing[*int64](objects.ErrNoField)
 	}
 	v := f.Value(x)
 	if s, err := v.Struct(); err == nil {

@@ -57,17 +57,25 @@ func (r *Reader) DbContexts(ctx context.Context, h *heap.Heap, o heap.ScanOption
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
+	var lost error // a manager that can't be read may be of any context
 	for _, o := range managers {
 		s, x := shapes.BindAs[*stateManager](in, o)
 		if s == nil {
+			lost = answer.ErrUnknown // in has noted why
 			continue
 		}
 		owner := in.PointerAt(&s.Context, x)
+		lost = cmp.Or(lost, owner.Err())
 		n, ok := at[owner.Value]
 		if !ok { // the context is gone or could not be read
 			continue
 		}
 		r.tracked(in, &out.Contexts[n], s, x)
+	}
+	for i := range out.Contexts {
+		if c := &out.Contexts[i]; !c.Used {
+			c.Tracked, c.Changed = answer.Of[int64](0, lost), answer.Of[int64](0, lost)
+		}
 	}
 	slices.SortStableFunc(out.Contexts, func(a, b answer.DbContext) int { return cmp.Compare(b.Tracked.Value, a.Tracked.Value) })
 	return out, nil
@@ -78,10 +86,12 @@ func (r *Reader) tracked(in shapes.Reading, out *answer.DbContext, s *stateManag
 	out.Used, out.Changed = true, in.IntAt(&s.Changed, x)
 	m, mx, err := shapes.BindAtOr[*entityMap](in, &s.Map, x, objects.ErrNoField)
 	if err != nil {
-		out.Tracked.Err = err
+		out.Tracked = answer.Missing[int64](err)
 		return
 	}
-	out.Tracked.Err = r.count(&tally{in: in, out: out, rows: map[tallyKey]int{}}, m, mx, true)
+	t := &tally{in: in, out: out, rows: map[tallyKey]int{}}
+	err = r.count(t, m, mx, true)
+	out.Tracked = answer.Of(t.tracked, err)
 	slices.SortStableFunc(out.Entities, func(a, b answer.TrackedEntities) int { return cmp.Compare(b.Count, a.Count) })
 }
 
@@ -90,6 +100,8 @@ type tally struct {
 	in   shapes.Reading
 	out  *answer.DbContext
 	rows map[tallyKey]int // index of each row in out.Entities
+
+	tracked int64
 }
 
 type tallyKey struct {
@@ -114,7 +126,7 @@ func (r *Reader) count(t *tally, m *entityMap, mx objects.Instance, shared bool)
 				fail(err)
 				continue
 			}
-			t.out.Tracked.Value++
+			t.tracked++
 			k := tallyKey{o.Type, part.state}
 			n, ok := t.rows[k]
 			if !ok {

@@ -37,8 +37,8 @@ func TestScopes(t *testing.T) {
 		assert.Empty(t, out.Noted())
 		roots := 0
 		for _, s := range out.Scopes {
-			require.NoError(t, s.Root.Err)
-			require.NoError(t, s.Disposables.Err)
+			require.NoError(t, s.Root.Err())
+			require.NoError(t, s.Disposables.Err())
 			if s.Root.Value {
 				roots++
 				names := map[string]int64{}

@@ -112,7 +112,7 @@ func (r *Reader) host(in shapes.Reading, t *tasks.Reader, o objects.Object, s *h
 	if p, px := shapes.BindAt[*hostOptions](in, &s.Options, x); p != nil {
 		out.OnException = in.EnumAt(&p.Behavior, px)
 		n := in.IntAt(&p.Shutdown, px)
-		out.ShutdownTimeout = answer.Text{S: ticks.Span(n.Value), Err: n.Err}
+		out.ShutdownTimeout = answer.Text{S: ticks.Span(n.Value), Err: n.Err()}
 	}
 	state, err := r.hostState(s, x)
 	in.Note(err)

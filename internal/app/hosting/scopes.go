@@ -117,8 +117,8 @@ func (r *Reader) isRoot(in shapes.Reading, a target.Addr, s *serviceScope, x obj
 	}
 	p, at := shapes.BindAt[*rooted](in, &s.Provider, x)
 	if p == nil {
-		return answer.Maybe[bool]{Err: objects.ErrNoField}
+		return answer.Missing[bool](objects.ErrNoField)
 	}
 	root := in.PointerAt(&p.Root, at)
-	return answer.Of(root.Value == a, root.Err)
+	return answer.Of(root.Value == a, root.Err())
 }

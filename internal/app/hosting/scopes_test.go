@@ -16,5 +16,5 @@ func TestAccumulates(t *testing.T) {
 	assert.True(t, hosting.Accumulates(answer.Known(true), 2))
 	assert.False(t, hosting.Accumulates(answer.Known(true), 1))
 	assert.False(t, hosting.Accumulates(answer.Known(false), 2))
-	assert.False(t, hosting.Accumulates(answer.Maybe[bool]{Value: true, Err: target.ErrNotInDump}, 2))
+	assert.False(t, hosting.Accumulates(answer.Of(true, target.ErrNotInDump), 2))
 }

@@ -75,14 +75,14 @@ func (r *Reader) Wrappers(ctx context.Context, h *heap.Heap, o heap.ScanOptions)
 
 // managed describes a wrapper of a managed object.
 func (r *Reader) managed(g shapes.Reading, o objects.Object, s *holder, x objects.Instance) answer.ManagedWrapper {
-	none := answer.Maybe[int64]{Err: objects.ErrNoField}
+	none := answer.Missing[int64](objects.ErrNoField)
 	out := answer.ManagedWrapper{Holder: o.Addr, References: none, Trackers: none, Interfaces: none}
 	if of := g.ObjectAt(&s.Object, x); of.Addr != 0 {
 		out.Object, out.Type = of.Addr, g.TypeText(of)
 	}
 	at := g.IntAt(&s.Wrapper, x)
-	out.Wrapper = answer.Of(target.Addr(at.Value), at.Err)
-	if at.Err != nil || at.Value == 0 {
+	out.Wrapper = answer.Of(target.Addr(at.Value), at.Err())
+	if at.Err() != nil || at.Value == 0 {
 		return out
 	}
 	w, err := r.wrapper()
@@ -92,14 +92,14 @@ func (r *Reader) managed(g shapes.Reading, o objects.Object, s *holder, x object
 	}
 	if err != nil {
 		g.Note(err)
-		out.References.Err, out.Trackers.Err, out.Interfaces.Err = err, err, err
+		out.References, out.Trackers, out.Interfaces = answer.Missing[int64](err), answer.Missing[int64](err), answer.Missing[int64](err)
 		return out
 	}
 	n := g.IntAt(&w.References, in)
-	out.References, out.Trackers = answer.Of(n.Value&comReferences, n.Err), answer.Of(int64(uint64(n.Value)>>trackerShift), n.Err)
+	out.References, out.Trackers = answer.Of(n.Value&comReferences, n.Err()), answer.Of(int64(uint64(n.Value)>>trackerShift), n.Err())
 	out.Interfaces = g.IntAt(&w.Interfaces, in)
 	d := g.IntAt(&w.Dispatches, in)
-	out.Dispatches = answer.Of(target.Addr(d.Value), d.Err)
+	out.Dispatches = answer.Of(target.Addr(d.Value), d.Err())
 	return out
 }
 
@@ -132,11 +132,11 @@ func (r *Reader) belongs(w *managedWrapper, at objects.Instance, holder target.A
 func (r *Reader) native(g shapes.Reading, o objects.Object, s *nativeWrapper, x objects.Instance) answer.NativeWrapper {
 	out := answer.NativeWrapper{Address: o.Addr, Unique: g.BoolAt(&s.Unique, x), Aggregated: g.BoolAt(&s.Aggregated, x)}
 	e, i := g.IntAt(&s.External, x), g.IntAt(&s.Inner, x)
-	out.External, out.Inner = answer.Of(target.Addr(e.Value), e.Err), answer.Of(target.Addr(i.Value), i.Err)
+	out.External, out.Inner = answer.Of(target.Addr(e.Value), e.Err()), answer.Of(target.Addr(i.Value), i.Err())
 	if f := g.ObjectAt(&s.Factory, x); f.Addr != 0 {
 		out.Factory = g.TypeText(f)
 	}
-	if h := g.IntAt(&s.Proxy, x); h.Err == nil {
+	if h := g.IntAt(&s.Proxy, x); h.Err() == nil {
 		proxy, err := r.b.Handle(target.Addr(h.Value))
 		g.Note(err)
 		if proxy.Addr != 0 {

@@ -78,7 +78,7 @@ func TestForeignWrapper(t *testing.T) {
 	over.Set(testdump.Damage{At: out.Managed[0].Wrapper.Value, Bytes: make([]byte, 8)})
 	damaged, err := interop.ComWrappers(t.Context(), v.Process)
 	require.NoError(t, err)
-	assert.ErrorIs(t, damaged.Managed[0].References.Err, target.ErrCorrupt)
+	assert.ErrorIs(t, damaged.Managed[0].References.Err(), target.ErrCorrupt)
 	assert.NotEmpty(t, damaged.Noted())
 	assert.Equal(t, out.Managed[1].References, damaged.Managed[1].References)
 }

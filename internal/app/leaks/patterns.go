@@ -487,13 +487,13 @@ func (f *finder) elements(owner, point graph.Node) answer.Maybe[uint64] {
 	if n == graph.NoNode {
 		n = point
 	}
-	none := answer.Maybe[uint64]{Err: errNoCollection}
+	none := answer.Missing[uint64](errNoCollection)
 	if f.g.Type(n).IsArray() || f.typeName(n) == "" {
 		return none // the missing name is recorded
 	}
 	o, err := f.object(n)
 	if err != nil {
-		return answer.Maybe[uint64]{Err: err}
+		return answer.Missing[uint64](err)
 	}
 	c, err := f.collections.Of(o)
 	if err == nil && !c.IsText() {
@@ -513,12 +513,13 @@ func (f *finder) elements(owner, point graph.Node) answer.Maybe[uint64] {
 func (f *finder) finalization(ctx context.Context) error {
 	out := &f.a.Finalizers
 	ready, dead := newCounts(), newCounts()
+	out.Known = answer.Known(true)
 	h := f.g.Heap()
 	for i := range h.SubHeaps() {
 		q, err := h.FinalizerQueue(i)
 		if err != nil {
 			f.a.Note(err)
-			out.Known.Err = err
+			out.Known = answer.Missing[bool](err)
 			continue
 		}
 		for r, err := range h.FinalizerSlots(q.FReachable()) {

@@ -40,7 +40,7 @@ func (f *finder) turnover(s *suspect) answer.Statement {
 	if n == graph.NoNode {
 		return answer.Statement{}
 	}
-	if s.elements.Err == nil && s.elements.Value > 0 {
+	if s.elements.Err() == nil && s.elements.Value > 0 {
 		if changes := f.changes(n); changes/manyChanges >= s.elements.Value {
 			return says.Changed(changes, s.elements.Value)
 		}

@@ -105,7 +105,7 @@ func (s *survey) runningConstructors() []answer.Lock {
 	for _, class := range slices.Sorted(maps.Keys(running)) {
 		d := running[class].Describe(s.gaps)
 		l := answer.Lock{Address: class, Kind: answer.LockConstructor, Type: s.gaps.Text(s.r.rt.TypeName(class, dac.NameManaged)), Held: true, OwnerID: d.ManagedID, Owner: &d,
-			Waiters: answer.Maybe[int64]{Err: errNoCount}}
+			Waiters: answer.Missing[int64](errNoCount)}
 		for _, w := range s.waits {
 			if w.class == class {
 				l.Waiting = append(l.Waiting, answer.LockWaiter{Thread: w.thread.Describe(s.gaps), How: w.how})

@@ -29,7 +29,7 @@ var idleShapes = []struct {
 	}},
 	{"waits for an item in an empty channel", func(op *operation) bool {
 		c := op.thing.channel
-		return op.thing.cause == tasks.CauseChannelRead && (c == nil || c.items.Err != nil || c.items.Value == 0)
+		return op.thing.cause == tasks.CauseChannelRead && (c == nil || c.items.Err() != nil || c.items.Value == 0)
 	}},
 	{"waits for a message (MailboxProcessor)", func(op *operation) bool { return op.waits(tasks.CauseMessage) }},
 	{"waits for the next tick of a timer", func(op *operation) bool { return op.waits(tasks.CauseTick) }},

@@ -364,14 +364,14 @@ var errUnbounded = target.Unsupportedf("the channel has no limit")
 // channelCounts reads the capacity of a bounded channel and the number of its items.
 func (s *survey) channelCounts(c *channelWait, k *channel, x objects.Instance) {
 	c.capacity = answer.Of(k.Capacity.Int(x))
-	s.gaps.Note(c.capacity.Err)
+	s.gaps.Note(c.capacity.Err())
 	items, err := k.Items.Object(x)
 	if err == nil && items.Addr != 0 {
 		var d *deque
 		var at objects.Instance
 		if d, at, err = objects.BindObject[*deque](s.r.b, items); err == nil {
 			c.items = answer.Of(d.Size.Int(at))
-			err = c.items.Err
+			err = c.items.Err()
 		}
 	}
 	if err != nil {
@@ -436,7 +436,7 @@ func (s *survey) channelThing(t *thing, role channelRole) {
 	if role.writes {
 		t.cause, t.says = tasks.CauseChannelWrite, words.Room.Of()
 	}
-	if c.capacity.Err == nil && c.items.Err == nil {
+	if c.capacity.Err() == nil && c.items.Err() == nil {
 		t.state = words.ItemsOfCapacity.Of(words.N(c.items.Value), words.N(c.capacity.Value))
 	}
 }

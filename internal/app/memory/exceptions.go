@@ -13,7 +13,7 @@ import (
 // Each row has the message and the innermost frame. A place where the walk of the heap had to skip memory is a missing
 // row.
 func HeapExceptions(ctx context.Context, r *objects.Reader, h *heap.Heap, f *heap.Filter, o heap.ScanOptions) *answer.Exceptions {
-	a := &answer.Exceptions{Count: answer.Maybe[uint64]{Err: answer.ErrUnread}}
+	a := &answer.Exceptions{Count: answer.Missing[uint64](answer.ErrUnread)}
 	only := heap.Filter{}
 	if f != nil {
 		only = *f

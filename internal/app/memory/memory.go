@@ -238,6 +238,7 @@ func allocated(c *process.Call, rt *dac.Runtime, out *answer.GC) {
 	list, err := c.Threads()
 	out.Lacks("threads", err)
 	var lost error
+	left := uint64(0)
 	for i := range list {
 		t := &list[i]
 		if t.Managed == nil || t.Managed.State&dac.ThreadDead != 0 {
@@ -254,12 +255,11 @@ func allocated(c *process.Call, rt *dac.Runtime, out *answer.GC) {
 		if c := t.Managed.AllocContext; c.Limit >= c.Pointer {
 			row.Left = uint64(c.Limit - c.Pointer)
 		}
-		out.Left.Value += row.Left
+		left += row.Left
 		out.Threads = append(out.Threads, row)
 	}
-	if out.Lacks("bytes that threads allocated", lost); err != nil {
-		out.Left.Err = err
-	}
+	out.Lacks("bytes that threads allocated", lost)
+	out.Left = answer.Of(left, err)
 	slices.SortStableFunc(out.Threads, func(a, b answer.ThreadAllocated) int { return cmp.Compare(b.Allocated.Value, a.Allocated.Value) })
 	if out.State.Suspender == nil {
 		return

@@ -177,7 +177,7 @@ func threadRows(_ context.Context, p *process.Process) iter.Seq2[threadRow, erro
 	return rowsOf(listed(list, err), func(t stackwalk.Thread) threadRow {
 		row := newThreadRow(t)
 		user, kernel := threads.Times(&t)
-		row.User, row.Kernel = query.SomeOr(float64(user.Value), user.Err), query.SomeOr(float64(kernel.Value), kernel.Err)
+		row.User, row.Kernel = query.SomeOr(float64(user.Value), user.Err()), query.SomeOr(float64(kernel.Value), kernel.Err())
 		return row
 	})
 }
@@ -247,7 +247,7 @@ func framesOf(ctx context.Context, p *process.Process, t *stackwalk.Thread, yiel
 		a := d.Frame(&f)
 		row := frameRow{
 			Thread: target.Addr(t.ID()), Number: n, File: orNull(a.File), Line: lineOrNull(a.Line), Kind: string(a.Kind), Module: orNull(a.Module),
-			IP: query.SomeOr(a.IP.Value, a.IP.Err), SP: query.SomeOr(a.SP.Value, a.SP.Err), MethodDesc: addressOrNull(a.MethodDesc), Name: textOf(a.Method),
+			IP: query.SomeOr(a.IP.Value, a.IP.Err()), SP: query.SomeOr(a.SP.Value, a.SP.Err()), MethodDesc: addressOrNull(a.MethodDesc), Name: textOf(a.Method),
 		}
 		if f.Kind == stackwalk.FrameManaged {
 			row.Method = textOf(a.Method)
@@ -357,7 +357,7 @@ func requestRows(ctx context.Context, p *process.Process) iter.Seq2[requestRow, 
 func newRequestRow(r *answer.Request) requestRow {
 	return requestRow{
 		Context: query.Ref(r.Context), Method: textOrNull(r.Method), Path: textOrNull(r.Path), Query: textOrNull(r.Query),
-		Status: query.SomeOr(r.Status.Value, r.Status.Err), State: orNull(r.State), Route: textOrNull(r.Route), User: textOrNull(r.User),
+		Status: query.SomeOr(r.Status.Value, r.Status.Err()), State: orNull(r.State), Route: textOrNull(r.Route), User: textOrNull(r.User),
 		Host: textOrNull(r.Host), Protocol: textOrNull(r.Protocol), Connection: textOrNull(r.Conn), Server: r.Server, Exception: query.Ref(r.Exception),
 	}
 }

@@ -119,11 +119,11 @@ func (r *Reader) Collections(ctx context.Context, h *heap.Heap, o heap.ScanOptio
 			Concurrent: in.BoolAt(&s.Concurrent, x), PauseShare: in.IntAt(&s.PauseShare, x), HeapSize: in.IntAt(&s.HeapSize, x), Fragmented: in.IntAt(&s.Fragmented, x),
 			Committed: in.IntAt(&s.Committed, x), Promoted: in.IntAt(&s.Promoted, x), Pinned: in.IntAt(&s.Pinned, x), Finalizing: in.IntAt(&s.Finalizing, x),
 			MemoryLoad: in.IntAt(&s.MemoryLoad, x), HighMemoryLoad: in.IntAt(&s.HighMemoryLoad, x), AvailableMemory: in.IntAt(&s.Available, x)}
-		if c.Index.Err == nil && c.Index.Value <= 0 {
+		if c.Index.Err() == nil && c.Index.Value <= 0 {
 			continue // no collection of that kind had happened
 		}
 		pause, second := in.IntAt(&s.Pause, x), in.IntAt(&s.SecondPause, x)
-		c.Pause = answer.Of(answer.Seconds(float64(pause.Value+second.Value)/ticks.PerSecond), cmp.Or(pause.Err, second.Err))
+		c.Pause = answer.Of(answer.Seconds(float64(pause.Value+second.Value)/ticks.PerSecond), cmp.Or(pause.Err(), second.Err()))
 		for i, g := range []*objects.StructField{&s.Generation0, &s.Generation1, &s.Generation2, &s.Large, &s.PinnedHeap} {
 			if !g.Has() { // since .NET 11 the generations and pauses are inline arrays
 				break
@@ -149,6 +149,6 @@ func (r *Reader) Collections(ctx context.Context, h *heap.Heap, o heap.ScanOptio
 // newest returns the newest record of each collection, the newest first.
 func newest(list []answer.GCRecord) []answer.GCRecord {
 	slices.SortStableFunc(list, func(a, b answer.GCRecord) int { return cmp.Compare(b.Index.Value, a.Index.Value) })
-	list = slices.CompactFunc(list, func(a, b answer.GCRecord) bool { return a.Index.Err == nil && answer.Is(b.Index, a.Index.Value) })
+	list = slices.CompactFunc(list, func(a, b answer.GCRecord) bool { return a.Index.Err() == nil && answer.Is(b.Index, a.Index.Value) })
 	return list[:min(len(list), limits.CollectionRecords)]
 }

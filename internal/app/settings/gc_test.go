@@ -64,7 +64,7 @@ func TestGC(t *testing.T) {
 	for name, got := range map[string]answer.Maybe[int64]{"Index": c.Index, "Generation": c.Generation, "HeapSizeBytes": c.HeapSize, "FragmentedBytes": c.Fragmented,
 		"TotalCommittedBytes": c.Committed, "PromotedBytes": c.Promoted, "PinnedObjectsCount": c.Pinned, "FinalizationPendingCount": c.Finalizing,
 		"MemoryLoadBytes": c.MemoryLoad, "HighMemoryLoadThresholdBytes": c.HighMemoryLoad, "TotalAvailableMemoryBytes": c.AvailableMemory} {
-		require.NoError(t, got.Err, name)
+		require.NoError(t, got.Err(), name)
 		assert.Equal(t, facts["info."+name], strconv.FormatInt(got.Value, 10), name)
 	}
 	assert.Equal(t, facts["info.Compacted"] == "True", c.Compacted.Value)
@@ -79,7 +79,7 @@ func TestGC(t *testing.T) {
 	for _, r := range out.Threads {
 		if want := facts["allocated "+r.Name]; want != "" {
 			threads++
-			require.NoError(t, r.Allocated.Err)
+			require.NoError(t, r.Allocated.Err())
 			assert.Equal(t, want, strconv.FormatUint(r.Allocated.Value, 10), r.Name)
 		}
 	}
@@ -130,8 +130,8 @@ func TestGCOfCorpus(t *testing.T) {
 			assert.True(t, testdump.Typed(f.Err), "%s: %v", f.What, f.Err)
 		}
 		for _, r := range out.Threads {
-			if r.Allocated.Err != nil {
-				assert.True(t, testdump.Typed(r.Allocated.Err))
+			if r.Allocated.Err() != nil {
+				assert.True(t, testdump.Typed(r.Allocated.Err()))
 			} else {
 				assert.Less(t, r.Allocated.Value, uint64(1)<<33, "the programs are small")
 			}

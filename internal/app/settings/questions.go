@@ -90,7 +90,7 @@ func processTimes(d *process.Dump, out *answer.Process) {
 	} else {
 		out.Lacks("start of the process", target.Unsupportedf("the container does not record it"))
 	}
-	if out.Uptime.Err = errNoTimes; out.Taken != nil && out.Started != nil && !out.Taken.Before(*out.Started) {
+	if out.Uptime = answer.Missing[answer.Seconds](errNoTimes); out.Taken != nil && out.Started != nil && !out.Taken.Before(*out.Started) {
 		out.Uptime = answer.Known(answer.Seconds(out.Taken.Sub(*out.Started).Seconds()))
 	}
 }

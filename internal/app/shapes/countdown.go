@@ -33,13 +33,10 @@ func (r Reading) Countdown(source objects.Object, clock answer.Maybe[int64]) (ag
 	}
 	start := r.IntAt(&t.Start, x)
 	limit = r.IntAt(&t.Due, x)
-	if limit.Err == nil && uint32(limit.Value) == stopped {
+	if limit.Err() == nil && uint32(limit.Value) == stopped {
 		return age, limit, false
 	}
-	if age.Err = cmp.Or(start.Err, clock.Err); age.Err == nil {
-		age.Value = max(clock.Value-start.Value, 0)
-	}
-	return age, limit, true
+	return answer.Of(max(clock.Value-start.Value, 0), cmp.Or(start.Err(), clock.Err())), limit, true
 }
 
 // stopped is the due time of a timer that does not run (Timeout.UnsignedInfinite).

@@ -95,7 +95,7 @@ func (r Reading) Plain(v objects.Value, limit int) string {
 // PointerAt returns the address in a field, 0 for null and if there is no such field.
 func (r Reading) PointerAt(f *objects.RefField, x objects.Instance) answer.Pointer {
 	if f == nil || !f.Has() {
-		return answer.Pointer{}
+		return answer.Pointer{Maybe: answer.Known[target.Addr](0)}
 	}
 	return r.Pointer(f.Addr(x))
 }
@@ -113,7 +113,7 @@ func (r Reading) TextAt(f *objects.RefField, x objects.Instance) answer.Text {
 // IntAt returns the integer in a field. If there is no such field, the error is objects.ErrNoField, which is not noted.
 func (r Reading) IntAt(f *objects.IntField, x objects.Instance) answer.Maybe[int64] {
 	if f == nil || !f.Has() {
-		return answer.Maybe[int64]{Err: objects.ErrNoField}
+		return answer.Missing[int64](objects.ErrNoField)
 	}
 	n, err := f.Int(x)
 	r.Note(err)
@@ -124,7 +124,7 @@ func (r Reading) IntAt(f *objects.IntField, x objects.Instance) answer.Maybe[int
 // is not noted.
 func (r Reading) BoolAt(f *objects.IntField, x objects.Instance) answer.Maybe[bool] {
 	n := r.IntAt(f, x)
-	return answer.Of(n.Value != 0, n.Err)
+	return answer.Of(n.Value != 0, n.Err())
 }
 
 // EnumAt returns the name of an enum value in a field, or its number. It is empty if there is no such field.

@@ -33,7 +33,7 @@ func TestChannelPool(t *testing.T) {
 	require.NotNil(t, p.Connections[0].Command.Value)
 	assert.True(t, p.Connections[0].Command.Value.Running)
 	assert.Equal(t, "SELECT 1", p.Connections[0].Command.Value.Text.S)
-	assert.NoError(t, p.Connections[1].Command.Err)
+	assert.NoError(t, p.Connections[1].Command.Err())
 	assert.Nil(t, p.Connections[1].Command.Value)
 }
 
@@ -46,8 +46,8 @@ func TestSQLite(t *testing.T) {
 	p, alone := out.Pools[1], out.Pools[2]
 	assert.Equal(t, "Data Source=shop.db;Password=***", p.Connection.S)
 	assert.Equal(t, []answer.Maybe[int64]{answer.Known[int64](3), answer.Known[int64](1), answer.Known[int64](2)}, []answer.Maybe[int64]{p.Open, p.Idle, p.Busy})
-	assert.ErrorIs(t, p.Max.Err, target.ErrUnsupported)
-	assert.ErrorIs(t, p.Waiting.Err, target.ErrUnsupported)
+	assert.ErrorIs(t, p.Max.Err(), target.ErrUnsupported)
+	assert.ErrorIs(t, p.Waiting.Err(), target.ErrUnsupported)
 	require.Len(t, p.Connections, 2)
 	reads, changes := p.Connections[0], p.Connections[1]
 	require.NotNil(t, reads.Command.Value)

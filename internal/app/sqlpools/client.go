@@ -36,12 +36,9 @@ func (q *query) client(o objects.Object, s *clientPool, x objects.Instance) {
 	}
 	q.clientConnections(&out, all, idle, err)
 	// A blocking call counts itself. An asynchronous call is queued until a thread waits for it.
-	out.Waiting = q.IntAt(&s.Waits, x)
+	blocking := q.IntAt(&s.Waits, x)
 	pending, err := q.list(q.items.Objects(&s.Pending, x))
-	if err != nil {
-		out.Waiting.Err = err
-	}
-	out.Waiting.Value += int64(len(pending))
+	out.Waiting = answer.Of(blocking.Value+int64(len(pending)), cmp.Or(err, blocking.Err()))
 	q.out.Pools = append(q.out.Pools, out)
 }
 
@@ -54,7 +51,7 @@ func (q *query) clientChannels(o objects.Object, s *clientChannels, x objects.In
 		slots = q.ObjectAt(&c.Connections, at)
 	}
 	all, err := q.list(q.items.ObjectsIn(slots))
-	if out.Open.Err == objects.ErrNoField {
+	if out.Open.Err() == objects.ErrNoField {
 		out.Open = answer.Of(int64(len(all)), err)
 	}
 	reader := q.ObjectAt(&s.Idle, x)
@@ -66,7 +63,7 @@ func (q *query) clientChannels(o objects.Object, s *clientChannels, x objects.In
 	if r == nil {
 		err = cmp.Or(err, target.Unsupportedf("the idle connections of pool %#x have an unknown layout", uint64(o.Addr)))
 		q.Note(err)
-		out.Waiting = answer.Maybe[int64]{Err: err}
+		out.Waiting = answer.Missing[int64](err)
 	} else {
 		var ierr error
 		idle, ierr = q.list(q.items.Objects(&r.Parent, at))
@@ -79,9 +76,9 @@ func (q *query) clientChannels(o objects.Object, s *clientChannels, x objects.In
 
 // clientPool describes the common fields of SqlClient's pools.
 func (q *query) clientPool(o objects.Object, state *objects.IntField, group, options *objects.RefField, x objects.Instance) answer.SQLPool {
-	none := answer.Maybe[int64]{Err: objects.ErrNoField}
+	none := answer.Missing[int64](objects.ErrNoField)
 	out := answer.SQLPool{Address: o.Addr, Type: q.TypeText(o), State: q.EnumAt(state, x), Min: none, Max: none, Open: none,
-		Blocked: answer.Maybe[bool]{Err: objects.ErrNoField}, Connections: []answer.SQLConnection{}}
+		Blocked: answer.Missing[bool](objects.ErrNoField), Connections: []answer.SQLConnection{}}
 	if g, at := shapes.BindAt[*clientGroup](q.Reading, group, x); g != nil {
 		if k, at := shapes.BindAt[*clientKey](q.Reading, &g.Key, at); k != nil {
 			out.Connection = q.TextAt(&k.String, at)
@@ -113,12 +110,12 @@ func (q *query) clientConnections(out *answer.SQLPool, all, idle []objects.Objec
 // clientBusy describes a connection in use.
 func (q *query) clientBusy(out *answer.SQLPool, o objects.Object) {
 	unknown := target.Unsupportedf("the driver does not record it")
-	c := answer.SQLConnection{Address: o.Addr, ProcessID: answer.Maybe[int64]{Err: objects.ErrNoField}, Transaction: answer.Maybe[bool]{Err: unknown},
-		Command: answer.Maybe[*answer.SQLCommand]{Err: unknown}}
+	c := answer.SQLConnection{Address: o.Addr, ProcessID: answer.Missing[int64](objects.ErrNoField), Transaction: answer.Missing[bool](unknown),
+		Command: answer.Missing[*answer.SQLCommand](unknown)}
 	defer func() { out.Connections = append(out.Connections, c) }()
 	s, x := shapes.BindAs[*clientConnection](q.Reading, o)
 	if s == nil {
-		c.Owner.Err = unknown
+		c.Owner.Maybe = answer.Missing[target.Addr](unknown)
 		return
 	}
 	c.Opened, c.Database = q.TimeAt(&s.Created, x), q.TextAt(&s.Database, x)
@@ -126,7 +123,7 @@ func (q *query) clientBusy(out *answer.SQLPool, o objects.Object) {
 	parser, err := s.Parser.Object(x)
 	if err != nil {
 		q.Note(err)
-		c.Transaction.Err, c.Command.Err = err, err
+		c.Transaction, c.Command = answer.Missing[bool](err), answer.Missing[*answer.SQLCommand](err)
 		return
 	}
 	p, at := shapes.BindAs[*clientParser](q.Reading, parser)
@@ -134,7 +131,7 @@ func (q *query) clientBusy(out *answer.SQLPool, o objects.Object) {
 		return
 	}
 	transaction := q.PointerAt(&p.Transaction, at)
-	c.Transaction = answer.Of(transaction.Value != 0, transaction.Err)
+	c.Transaction = answer.Of(transaction.Value != 0, transaction.Err())
 	command, err := q.ownerOf(p, at)
 	running := command.Addr != 0
 	if !running {
@@ -144,7 +141,7 @@ func (q *query) clientBusy(out *answer.SQLPool, o objects.Object) {
 		command = q.made[c.Owner.Value]
 	}
 	if !running && err != nil { // the last command may not be the running one
-		c.Command.Err = err
+		c.Command = answer.Missing[*answer.SQLCommand](err)
 		return
 	}
 	c.Command = answer.Known(q.clientCommand(command, running, &p.State, at))
@@ -172,8 +169,8 @@ func (q *query) ownerOf(p *clientParser, x objects.Instance) (objects.Object, er
 		return objects.Object{}, nil
 	}
 	owner := q.weak(&s.Owner, at)
-	if owner.Err != nil || owner.Value == 0 {
-		return objects.Object{}, owner.Err
+	if owner.Err() != nil || owner.Value == 0 {
+		return objects.Object{}, owner.Err()
 	}
 	o, err := q.Binder.Objects().TrustedObject(owner.Value)
 	if err == nil {
@@ -200,7 +197,7 @@ func (q *query) clientCommand(o objects.Object, running bool, state *objects.Ref
 	kind := q.IntAt(&s.Type, x)
 	out := newCommand(o.Addr, q.TextAt(&s.Text, x))
 	out.Running, out.Timeout = running, q.timeout(&s.Timeout, x)
-	out.Procedure = answer.Of(kind.Value == storedProcedure, kind.Err)
+	out.Procedure = answer.Of(kind.Value == storedProcedure, kind.Err())
 	if running {
 		if own, ownAt := shapes.BindAt[*clientState](q.Reading, &s.State, x); own != nil {
 			q.waits(out, own, ownAt)
@@ -210,7 +207,7 @@ func (q *query) clientCommand(o objects.Object, running bool, state *objects.Ref
 	}
 	if p, at := shapes.BindAt[*clientParameters](q.Reading, &s.Parameters, x); p != nil {
 		out.Parameters = q.clientValues(&p.Items, at)
-	} else if a := q.PointerAt(&s.Parameters, x); a.Err == nil && a.Value == 0 {
+	} else if a := q.PointerAt(&s.Parameters, x); a.Err() == nil && a.Value == 0 {
 		out.Parameters = []answer.SQLParameter{}
 	}
 	return out
@@ -239,8 +236,8 @@ const filetimeToTicks = 504911232000000000
 func (q *query) waits(out *answer.SQLCommand, s *clientState, x objects.Instance) {
 	breaking, deadline := q.BoolAt(&s.Breaking, x), q.IntAt(&s.Deadline, x)
 	switch {
-	case deadline.Err != nil:
-		out.Deadline.Err, out.Since.Err = deadline.Err, deadline.Err
+	case deadline.Err() != nil:
+		out.Deadline, out.Since = answer.Missing[time.Time](deadline.Err()), answer.Missing[time.Time](deadline.Err())
 		return
 	case breaking.Value:
 		return
@@ -250,7 +247,7 @@ func (q *query) waits(out *answer.SQLCommand, s *clientState, x objects.Instance
 		return // no timeout, or not yet sent
 	}
 	out.Deadline = answer.Known(t)
-	if limit := out.Timeout.Value; out.Timeout.Err == nil && limit != nil && *limit > 0 {
+	if limit := out.Timeout.Value; out.Timeout.Err() == nil && limit != nil && *limit > 0 {
 		out.Since = answer.Known(t.Add(-time.Duration(*limit) * time.Second))
 	}
 }

@@ -149,7 +149,7 @@ func (q *query) clientFailure(out *answer.SQLFailure, s *clientException, x obje
 		list, _ := q.list(q.items.Objects(&e.List, at))
 		if len(list) > 0 {
 			if first, at := shapes.BindAs[*clientError](q.Reading, list[0]); first != nil {
-				if n := q.IntAt(&first.Number, at); n.Err == nil {
+				if n := q.IntAt(&first.Number, at); n.Err() == nil {
 					out.Code = fmt.Sprint(n.Value)
 				}
 			}
@@ -169,7 +169,7 @@ func (q *query) clientFailure(out *answer.SQLFailure, s *clientException, x obje
 	}
 	out.Connection, out.Pool = link.Addr, q.PointerAt(&c.Pool, at).Value
 	owner := q.weak(&c.Owner, at)
-	if out.Command != nil || owner.Err != nil || owner.Value == 0 || q.commandsOf[owner.Value] != 1 {
+	if out.Command != nil || owner.Err() != nil || owner.Value == 0 || q.commandsOf[owner.Value] != 1 {
 		return // the failed one of several commands is unknown
 	}
 	command := q.made[owner.Value]

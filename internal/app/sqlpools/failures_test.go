@@ -31,8 +31,8 @@ func TestFailures(t *testing.T) {
 			g.command = f.Command.Text.S
 			assert.False(t, f.Command.Running)
 			assert.NotZero(t, f.Command.Address)
-			assert.ErrorIs(t, f.Command.Deadline.Err, target.ErrUnsupported, "a failed command has no deadline")
-			assert.ErrorIs(t, f.Command.Since.Err, target.ErrUnsupported)
+			assert.ErrorIs(t, f.Command.Deadline.Err(), target.ErrUnsupported, "a failed command has no deadline")
+			assert.ErrorIs(t, f.Command.Since.Err(), target.ErrUnsupported)
 		}
 		assert.Equal(t, g.linked, f.Pool != 0)
 		got = append(got, g)

@@ -62,11 +62,11 @@ func (q *query) opening(o objects.Object) bool {
 			}
 		}
 	} else if s, x := shapes.BindAs[*sourceOpening](g, o); s != nil {
-		if n := q.IntAt(&s.State, x); n.Err == nil && n.Value == stateConnecting {
+		if n := q.IntAt(&s.State, x); n.Err() == nil && n.Value == stateConnecting {
 			q.opens(o, q.PointerAt(&s.Pool, x).Value)
 		}
 	} else if s, x := shapes.BindAs[*pendingOpen](g, o); s != nil {
-		if due := q.IntAt(&s.Due, x); due.Err == nil && due.Value > 0 {
+		if due := q.IntAt(&s.Due, x); due.Err() == nil && due.Value > 0 {
 			q.due[q.PointerAt(&s.Owner, x).Value] = due.Value
 		}
 	} else if s, x := shapes.BindAs[*openRetry](g, o); s != nil {
@@ -80,7 +80,7 @@ func (q *query) opening(o objects.Object) bool {
 }
 
 func (q *query) opens(o objects.Object, of target.Addr) {
-	none, never := answer.Maybe[int64]{Err: objects.ErrNoField}, answer.Maybe[time.Time]{Err: objects.ErrNoField}
+	none, never := answer.Missing[int64](objects.ErrNoField), answer.Missing[time.Time](objects.ErrNoField)
 	q.openings = append(q.openings, opening{answer.SQLOpening{Owner: o.Addr, Since: never, Deadline: never, Age: none, Limit: none}, of})
 }
 
@@ -93,7 +93,7 @@ func (q *query) opened(out *answer.SQLPool, of target.Addr, timeout answer.Maybe
 		}
 		if t, ok := fileTime(q.due[o.Owner]); ok {
 			o.Deadline = answer.Known(t)
-			if timeout.Err == nil && timeout.Value > 0 {
+			if timeout.Err() == nil && timeout.Value > 0 {
 				o.Since = answer.Known(t.Add(-time.Duration(timeout.Value) * time.Millisecond))
 			}
 		}

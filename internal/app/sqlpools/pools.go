@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"iter"
+	"time"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/heap"
@@ -98,13 +99,13 @@ func (r *Reader) Pools(ctx context.Context, p *process.Process, h *heap.Heap, o 
 
 // conclude fills in what follows from the numbers of a pool: whether it is exhausted, which connections are leaked, and what calls do that open one.
 func conclude(p *answer.SQLPool) {
-	p.Exhausted = answer.Of(p.Max.Value > 0 && p.Busy.Value >= p.Max.Value, cmp.Or(p.Max.Err, p.Busy.Err))
+	p.Exhausted = answer.Of(p.Max.Value > 0 && p.Busy.Value >= p.Max.Value, cmp.Or(p.Max.Err(), p.Busy.Err()))
 	for i := range p.Connections {
-		p.Connections[i].Leaked = p.Connections[i].Owner.IsZero() && p.Connections[i].Owner.Err == nil
+		p.Connections[i].Leaked = p.Connections[i].Owner.IsZero() && p.Connections[i].Owner.Err() == nil
 	}
 	does := answer.SQLWaits
 	switch {
-	case p.Waiting.Err != nil || p.Waiting.Value > 0 && p.Waiting.Value < int64(len(p.Opening)):
+	case p.Waiting.Err() != nil || p.Waiting.Value > 0 && p.Waiting.Value < int64(len(p.Opening)):
 		does = answer.SQLWaitsOrOpens
 	case p.Waiting.Value == 0:
 		does = answer.SQLOpens
@@ -133,8 +134,8 @@ func (q *query) list(all iter.Seq2[objects.Object, error]) ([]objects.Object, er
 // zero time would be a date.
 func newCommand(a target.Addr, text answer.Text) *answer.SQLCommand {
 	c := &answer.SQLCommand{Address: a, Text: text}
-	c.Procedure.Err, c.Timeout.Err, c.Deadline.Err, c.Since.Err = objects.ErrNoField, objects.ErrNoField, objects.ErrNoField, objects.ErrNoField
-	c.Age.Err, c.Limit.Err = objects.ErrNoField, objects.ErrNoField
+	c.Procedure, c.Timeout, c.Deadline, c.Since = answer.Missing[bool](objects.ErrNoField), answer.Missing[*int64](objects.ErrNoField), answer.Missing[time.Time](objects.ErrNoField), answer.Missing[time.Time](objects.ErrNoField)
+	c.Age, c.Limit = answer.Missing[int64](objects.ErrNoField), answer.Missing[int64](objects.ErrNoField)
 	return c
 }
 

@@ -45,8 +45,8 @@ func SQLPools(ctx context.Context, p *process.Process, o Options) (*answer.SQLPo
 func aged(out *answer.SQLPools) bool {
 	for i := range out.Pools {
 		p := &out.Pools[i]
-		if slices.ContainsFunc(p.Connections, func(c answer.SQLConnection) bool { return c.Command.Value != nil && c.Command.Value.Age.Err == nil }) ||
-			slices.ContainsFunc(p.Opening, func(o answer.SQLOpening) bool { return o.Age.Err == nil }) {
+		if slices.ContainsFunc(p.Connections, func(c answer.SQLConnection) bool { return c.Command.Value != nil && c.Command.Value.Age.Err() == nil }) ||
+			slices.ContainsFunc(p.Opening, func(o answer.SQLOpening) bool { return o.Age.Err() == nil }) {
 			return true
 		}
 	}

@@ -1,6 +1,8 @@
 package sqlpools
 
 import (
+	"cmp"
+
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/app/shapes"
 	"github.com/sosgo/sosgo/objects"
@@ -19,14 +21,11 @@ const pendingTransaction = 0xff
 // source describes a pool of Npgsql.
 func (q *query) source(o objects.Object, s *sourcePool, x objects.Instance) {
 	out := answer.SQLPool{Address: o.Addr, Type: q.TypeText(o), Connection: q.TextAt(&s.String, x), Min: q.IntAt(&s.Min, x), Max: q.IntAt(&s.Max, x),
-		Open: q.IntAt(&s.Open, x), Idle: q.IntAt(&s.Idle, x), Waiting: q.blocked(s, x), Blocked: answer.Maybe[bool]{Err: objects.ErrNoField}, Connections: []answer.SQLConnection{}}
-	out.Busy = answer.Of(out.Open.Value-out.Idle.Value, out.Open.Err)
-	if out.Busy.Err == nil {
-		out.Busy.Err = out.Idle.Err
-	}
-	if out.Busy.Err == nil && (out.Idle.Value < 0 || out.Busy.Value < 0) {
-		out.Busy.Err = target.CorruptHeapf("the pool %#x has %d connections, and %d idle ones", uint64(o.Addr), out.Open.Value, out.Idle.Value)
-		q.Note(out.Busy.Err)
+		Open: q.IntAt(&s.Open, x), Idle: q.IntAt(&s.Idle, x), Waiting: q.blocked(s, x), Blocked: answer.Missing[bool](objects.ErrNoField), Connections: []answer.SQLConnection{}}
+	out.Busy = answer.Of(out.Open.Value-out.Idle.Value, cmp.Or(out.Open.Err(), out.Idle.Err()))
+	if out.Busy.Err() == nil && (out.Idle.Value < 0 || out.Busy.Value < 0) {
+		out.Busy = answer.Missing[int64](target.CorruptHeapf("the pool %#x has %d connections, and %d idle ones", uint64(o.Addr), out.Open.Value, out.Idle.Value))
+		q.Note(out.Busy.Err())
 	}
 	list, _ := q.list(q.items.Objects(&s.Connectors, x))
 	for _, c := range list {
@@ -34,7 +33,7 @@ func (q *query) source(o objects.Object, s *sourcePool, x objects.Instance) {
 			out.Connections = append(out.Connections, q.connector(c, s, x))
 		}
 	}
-	q.opened(&out, o.Addr, answer.Maybe[int64]{Err: objects.ErrNoField})
+	q.opened(&out, o.Addr, answer.Missing[int64](objects.ErrNoField))
 	q.out.Pools = append(q.out.Pools, out)
 }
 
@@ -43,30 +42,35 @@ func (q *query) connector(o objects.Object, s *connector, x objects.Instance) an
 	transaction := q.IntAt(&s.Transaction, x)
 	n := transaction.Value
 	out := answer.SQLConnection{Address: o.Addr, Owner: q.PointerAt(&s.Connection, x), Opened: q.TimeAt(&s.Opened, x), ProcessID: q.IntAt(&s.Process, x),
-		Transaction: answer.Of(n == 'T' || n == 'E' || uint8(n) == pendingTransaction, transaction.Err)}
+		Transaction: answer.Of(n == 'T' || n == 'E' || uint8(n) == pendingTransaction, transaction.Err())}
 	state := q.IntAt(&s.State, x)
-	if state.Err == nil && (state.Value < 0 || state.Value >= int64(len(connectorStates))) {
-		state.Err = target.Unsupportedf("state %d of connection %#x is unknown", state.Value, uint64(o.Addr))
-		q.Note(state.Err)
+	if state.Err() == nil && (state.Value < 0 || state.Value >= int64(len(connectorStates))) {
+		state = answer.Missing[int64](target.Unsupportedf("state %d of connection %#x is unknown", state.Value, uint64(o.Addr)))
+		q.Note(state.Err())
 	}
-	if state.Err != nil {
-		out.State.Err, out.Command.Err = state.Err, state.Err
+	if state.Err() != nil {
+		out.State.Err, out.Command = state.Err(), answer.Missing[*answer.SQLCommand](state.Err())
 		return out
 	}
 	out.State.S = connectorStates[state.Value].name
 	if !connectorStates[state.Value].command {
-		return out // it still names a command that has completed
+		out.Command = answer.Known[*answer.SQLCommand](nil) // it still names a command that has completed
+		return out
 	}
-	if out.Command.Value = q.sourceCommand(&s.Command, x); out.Command.Value == nil {
+	command := q.sourceCommand(&s.Command, x)
+	if command == nil {
 		if r, at := shapes.BindAt[*sourceReader](q.Reading, &s.Reader, x); r != nil {
-			out.Command.Value = q.sourceCommand(&r.Command, at)
+			command = q.sourceCommand(&r.Command, at)
 		}
 	}
-	if out.Command.Value == nil {
-		out.Command.Err = target.Unsupportedf("the running command is unknown")
-	} else if age, limit, ok := q.waitsFor(s, x); ok {
-		out.Command.Value.Age, out.Command.Value.Limit = age, limit
+	if command == nil {
+		out.Command = answer.Missing[*answer.SQLCommand](target.Unsupportedf("the running command is unknown"))
+		return out
 	}
+	if age, limit, ok := q.waitsFor(s, x); ok {
+		command.Age, command.Limit = age, limit
+	}
+	out.Command = answer.Known(command)
 	return out
 }
 
@@ -92,7 +96,7 @@ func (q *query) sourceCommand(f *objects.RefField, x objects.Instance) *answer.S
 	kind := q.IntAt(&s.Type, at)
 	out := newCommand(q.PointerAt(f, x).Value, q.TextAt(&s.Text, at))
 	out.Running, out.Timeout = true, q.timeout(&s.Timeout, at)
-	out.Procedure = answer.Of(kind.Value == storedProcedure, kind.Err)
+	out.Procedure = answer.Of(kind.Value == storedProcedure, kind.Err())
 	p, at := shapes.BindAt[*sourceParameters](q.Reading, &s.Parameters, at)
 	if p == nil {
 		return out
@@ -114,14 +118,14 @@ func (q *query) sourceCommand(f *objects.RefField, x objects.Instance) *answer.S
 func (q *query) blocked(s *sourcePool, x objects.Instance) answer.Maybe[int64] {
 	r, at := shapes.BindAt[*channelReader](q.Reading, &s.Channel, x)
 	if r == nil {
-		return answer.Maybe[int64]{Err: objects.ErrNoField}
+		return answer.Missing[int64](objects.ErrNoField)
 	}
 	return q.blockedReaders(q.ObjectAt(&r.Parent, at))
 }
 
 // blockedReaders counts the readers that wait at a channel.
 func (q *query) blockedReaders(o objects.Object) answer.Maybe[int64] {
-	none := answer.Maybe[int64]{Err: objects.ErrNoField}
+	none := answer.Missing[int64](objects.ErrNoField)
 	c, at := shapes.BindAs[*channel](q.Reading, o)
 	if c == nil {
 		return none

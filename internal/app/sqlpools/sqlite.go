@@ -75,7 +75,7 @@ func (q *query) sqliteObject(o objects.Object) bool {
 		if r == nil {
 			return true
 		}
-		if closed := q.BoolAt(&r.Closed, at); closed.Err == nil && !closed.Value {
+		if closed := q.BoolAt(&r.Closed, at); closed.Err() == nil && !closed.Value {
 			q.lite.commands[q.PointerAt(&s.Connection, x).Value] = o
 		}
 	} else if s, x := shapes.BindAs[*contextConnection](g, o); s != nil {
@@ -140,7 +140,7 @@ func (q *query) sqliteAlone(listed map[target.Addr]bool) {
 			continue
 		}
 		state := q.IntAt(&s.State, x)
-		if state.Err != nil || state.Value != stateOpen {
+		if state.Err() != nil || state.Value != stateOpen {
 			continue
 		}
 		text := q.TextAt(&s.String, x)
@@ -160,9 +160,9 @@ func (q *query) sqliteAlone(listed map[target.Addr]bool) {
 
 // sqlitePool describes a pool without its connections. o is the zero Object for connections outside of pools.
 func (q *query) sqlitePool(o objects.Object, text answer.Text) answer.SQLPool {
-	none := answer.Maybe[int64]{Err: objects.ErrNoField}
+	none := answer.Missing[int64](objects.ErrNoField)
 	out := answer.SQLPool{Address: o.Addr, Connection: text, Min: none, Max: none, Waiting: none, Idle: none,
-		Blocked: answer.Maybe[bool]{Err: objects.ErrNoField}, Connections: []answer.SQLConnection{}}
+		Blocked: answer.Missing[bool](objects.ErrNoField), Connections: []answer.SQLConnection{}}
 	if o.Addr != 0 {
 		out.Type = q.TypeText(o)
 	}
@@ -174,18 +174,20 @@ var errOwnerGone = target.Unsupportedf("the SqliteConnection that knew it is gon
 
 // sqliteBusy describes a connection in use. outer is the SqliteConnection, or the zero Object if it is gone.
 func (q *query) sqliteBusy(inner target.Addr, outer objects.Object) answer.SQLConnection {
-	c := answer.SQLConnection{Address: inner, ProcessID: answer.Maybe[int64]{Err: objects.ErrNoField}, Owner: q.Pointer(outer.Addr, nil)}
+	c := answer.SQLConnection{Address: inner, ProcessID: answer.Missing[int64](objects.ErrNoField), Owner: q.Pointer(outer.Addr, nil)}
 	s, x := shapes.BindAs[*sqliteConnection](q.Reading, outer)
 	if s == nil {
-		c.Transaction.Err, c.Command.Err = errOwnerGone, errOwnerGone
+		c.Transaction, c.Command = answer.Missing[bool](errOwnerGone), answer.Missing[*answer.SQLCommand](errOwnerGone)
 		return c
 	}
 	transaction := q.PointerAt(&s.Transaction, x)
-	c.Transaction = answer.Of(transaction.Value != 0, transaction.Err)
+	c.Transaction = answer.Of(transaction.Value != 0, transaction.Err())
+	c.Command = answer.Known[*answer.SQLCommand](nil)
 	command := q.lite.commands[outer.Addr]
 	if s, x := shapes.BindAs[*sqliteCommand](q.Reading, command); s != nil {
-		c.Command.Value = newCommand(command.Addr, q.TextAt(&s.Text, x))
-		c.Command.Value.Running, c.Command.Value.Timeout = true, q.timeout(&s.Timeout, x)
+		running := newCommand(command.Addr, q.TextAt(&s.Text, x))
+		running.Running, running.Timeout = true, q.timeout(&s.Timeout, x)
+		c.Command = answer.Known(running)
 	}
 	return c
 }

@@ -77,7 +77,7 @@ func TestPools(t *testing.T) {
 			assert.Equal(t, counts, fmt.Sprint(p.Max.Value, p.Open.Value, p.Busy.Value, p.Idle.Value, p.Waiting.Value), f.ConnectionString)
 			assert.Equal(t, p.Busy.Value == p.Max.Value, p.Exhausted.Value, f.ConnectionString)
 			for _, m := range []answer.Maybe[int64]{p.Max, p.Open, p.Busy, p.Idle, p.Waiting} {
-				assert.NoError(t, m.Err)
+				assert.NoError(t, m.Err())
 			}
 			assert.Len(t, p.Connections, int(f.Busy))
 			assert.False(t, p.Blocked.Value)
@@ -91,7 +91,7 @@ func TestPools(t *testing.T) {
 			assert.Equal(t, !strings.HasPrefix(f.Text, "UPDATE"), c.Command.Value.Running, "%s: this one has failed, its method has completed", f.Text)
 			if assert.NotNil(t, c.Opened) && c.Command.Value.Running && f.Timeout > 0 {
 				since := c.Command.Value.Since
-				require.NoError(t, since.Err, f.Text)
+				require.NoError(t, since.Err(), f.Text)
 				assert.WithinDuration(t, *c.Opened, since.Value, 10*time.Second, "%s: the program runs a command as soon as it has a connection", f.Text)
 				assert.Equal(t, since.Value.Add(time.Duration(f.Timeout)*time.Second), c.Command.Value.Deadline.Value)
 			}
@@ -102,7 +102,7 @@ func TestPools(t *testing.T) {
 			c := running(t, got, f.Text)
 			assert.Equal(t, f.Timeout, *c.Command.Value.Timeout.Value, f.Text)
 			holder(t, c, strings.Contains(f.Text, "sync export"), "pg export", "WebDebuggee.NpgsqlPool.Read")
-			assert.ErrorIs(t, c.Command.Value.Since.Err, target.ErrUnsupported, "Npgsql keeps no time")
+			assert.ErrorIs(t, c.Command.Value.Since.Err(), target.ErrUnsupported, "Npgsql keeps no time")
 			assert.Equal(t, f.ProcessID, c.ProcessID.Value)
 			assert.Equal(t, f.InTransaction, c.Transaction.Value, f.Text)
 			var parameters = []string{}
@@ -224,12 +224,12 @@ func TestUnread(t *testing.T) {
 	}
 	const nowhere = 0x7e0000001000
 	c := with(testdump.Words(at("_owningObject"), nowhere))
-	assert.Error(t, c.Owner.Err, "somebody may have it")
+	assert.Error(t, c.Owner.Err(), "somebody may have it")
 	assert.NotNil(t, c.Command.Value)
 	c = with(testdump.Words(at("_parser"), nowhere))
-	assert.Error(t, c.Command.Err, "a command may run")
-	assert.Error(t, c.Transaction.Err)
-	assert.NoError(t, c.Owner.Err)
+	assert.Error(t, c.Command.Err(), "a command may run")
+	assert.Error(t, c.Transaction.Err())
+	assert.NoError(t, c.Owner.Err())
 }
 
 // TestMissingParts repeats the query, each time without one of the pieces of memory that the answer was read from.
@@ -290,13 +290,13 @@ func TestWaiters(t *testing.T) {
 				if o.Stack == nil {
 					require.Len(t, o.Threads, 1)
 					assert.Equal(t, "sql open waiter", o.Threads[0].Name)
-					assert.ErrorIs(t, o.Since.Err, target.ErrUnsupported)
+					assert.ErrorIs(t, o.Since.Err(), target.ErrUnsupported)
 					continue
 				}
 				assert.Empty(t, o.Threads)
 				assert.Equal(t, answer.WaitConnection, o.Stack.Remote)
 				assert.Equal(t, "WebDebuggee.SqlPools.OpenLater", o.Stack.Frames[len(o.Stack.Frames)-1].Method.S)
-				require.NoError(t, o.Since.Err)
+				require.NoError(t, o.Since.Err())
 				assert.WithinDuration(t, *p.Connections[0].Opened, o.Since.Value, 10*time.Second)
 				assert.Equal(t, time.Hour, o.Deadline.Value.Sub(o.Since.Value), "Connect Timeout=3600")
 			}

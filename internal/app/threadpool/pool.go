@@ -59,7 +59,7 @@ func (r *Reader) Describe(ctx context.Context, o Options) (*answer.ThreadPool, e
 		return nil, err
 	}
 	out.Clock = c.Now()
-	if out.Dequeued.Err == nil && out.Kind == answer.PoolPortable {
+	if out.Dequeued.Err() == nil && out.Kind == answer.PoolPortable {
 		out.Dequeued.Value = c.Widen(uint32(out.Dequeued.Value))
 	}
 	if err := r.workers(ctx, out); err != nil {
@@ -73,7 +73,7 @@ func (r *Reader) Describe(ctx context.Context, o Options) (*answer.ThreadPool, e
 
 // noCounters marks all counters as missing, with the reason.
 func noCounters(out *answer.ThreadPool, err error) {
-	missing := answer.Maybe[int64]{Err: err}
+	missing := answer.Missing[int64](err)
 	out.CPU, out.Total, out.Running, out.Goal, out.Min, out.Max = missing, missing, missing, missing, missing, missing
 	out.Blocked, out.Requested, out.Dequeued, out.Clock = missing, missing, missing, missing
 }
@@ -82,8 +82,8 @@ func noCounters(out *answer.ThreadPool, err error) {
 func unused(out *answer.ThreadPool) {
 	err := target.Unsupportedf("the process has not used its thread pool")
 	switch {
-	case out.Queued.Err != nil:
-		out.Kind, err = answer.PoolUnknown, out.Queued.Err
+	case out.Queued.Err() != nil:
+		out.Kind, err = answer.PoolUnknown, out.Queued.Err()
 	case out.Queued.Value > 0:
 		out.Kind, err = answer.PoolUnknown, target.Unsupportedf("items are queued for a thread pool of an unknown kind")
 	}
@@ -113,12 +113,12 @@ func (r *Reader) windows(out *answer.ThreadPool) bool {
 	noCounters(out, target.Unsupportedf("the thread pool of Windows does not record it in the process's managed memory"))
 	out.Total = answer.Known(threads)
 	working, err := s.Working.Value().Struct()
-	if out.Running.Err = err; err == nil {
+	if out.Running = answer.Missing[int64](err); err == nil {
 		out.Running = answer.Of(working.Field("Count").Int())
 	}
 	out.Max = answer.Of(s.Max.Value().Int())
-	out.Note(out.Running.Err)
-	out.Note(out.Max.Err)
+	out.Note(out.Running.Err())
+	out.Note(out.Max.Err())
 	return true
 }
 
@@ -151,13 +151,13 @@ func (r *Reader) portable(out *answer.ThreadPool, c *ticks.Clock) (bool, error) 
 		field *objects.IntField
 	}{{&out.CPU, &s.CPU}, {&out.Min, &s.Min}, {&out.Max, &s.Max}, {&out.Blocked, &s.Blocked}, {&out.Requested, &s.Requested}, {&out.Dequeued, &s.Dequeued}} {
 		if !f.field.Has() {
-			f.to.Err = target.Unsupportedf("this version of the pool does not count it")
+			*f.to = answer.Missing[int64](target.Unsupportedf("this version of the pool does not count it"))
 			continue
 		}
 		*f.to = answer.Of(f.field.Int(at))
-		out.Note(f.to.Err)
+		out.Note(f.to.Err())
 	}
-	c.Note32(out.Dequeued.Value, out.Dequeued.Err)
+	c.Note32(out.Dequeued.Value, out.Dequeued.Err())
 	r.waitThreads(out, &s.Waits, at)
 	r.ports(out)
 	return true, nil
@@ -187,9 +187,9 @@ func (r *Reader) waitThreads(out *answer.ThreadPool, f *objects.RefField, at obj
 		if t, x, err := objects.BindObject[*waitThread](r.b, o); err == nil {
 			w.Waits = answer.Of(t.Count.Int(x))
 		} else {
-			w.Waits.Err = err
+			w.Waits = answer.Missing[int64](err)
 		}
-		out.Note(w.Waits.Err)
+		out.Note(w.Waits.Err())
 		out.WaitThreads = append(out.WaitThreads, w)
 		node, err = s.Next.Object(x)
 	}
@@ -257,7 +257,7 @@ func (r *Reader) native(out *answer.ThreadPool, lost error) {
 	out.CPU, out.Min, out.Max = answer.Known(int64(p.CPU)), answer.Known(int64(p.MinWorkers)), answer.Known(int64(p.MaxWorkers))
 	out.Running, out.Goal = answer.Known(int64(p.Workers.Working)), answer.Known(int64(p.Workers.MaxWorking))
 	out.Total = answer.Known(int64(p.Workers.Active) + int64(p.Workers.Retired))
-	missing := answer.Maybe[int64]{Err: target.Unsupportedf("the runtime's own thread pool does not record it")}
+	missing := answer.Missing[int64](target.Unsupportedf("the runtime's own thread pool does not record it"))
 	out.Blocked, out.Requested, out.Dequeued = missing, missing, missing
 	out.Ports = completionPorts(p)
 }

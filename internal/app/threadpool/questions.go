@@ -43,7 +43,7 @@ func Pool(ctx context.Context, p *process.Process, o Options) (*answer.ThreadPoo
 		if err != nil {
 			return nil, err
 		}
-		return process.UnlessEmpty(out, len(out.Workers) == 0 && out.Total.Err != nil, out.Queued.Err)
+		return process.UnlessEmpty(out, len(out.Workers) == 0 && out.Total.Err() != nil, out.Queued.Err())
 	})
 }
 

@@ -44,9 +44,7 @@ func (r *Reader) Timers(ctx context.Context) (*answer.Timers, error) {
 	out.Clock = c.Now()
 	for i := range out.Timers {
 		t := &out.Timers[i]
-		if t.DueIn.Err = out.Clock.Err; t.DueIn.Err == nil {
-			t.DueIn.Value = t.Start + int64(t.Due) - out.Clock.Value
-		}
+		t.DueIn = answer.Of(t.Start+int64(t.Due)-out.Clock.Value, out.Clock.Err())
 	}
 	slices.SortStableFunc(out.Timers, func(a, b answer.Timer) int { return cmp.Compare(a.Start+int64(a.Due), b.Start+int64(b.Due)) })
 	return out, nil

@@ -14,16 +14,16 @@ import (
 func judge(p *answer.ThreadPool, q *answer.WorkQueues) answer.Verdict {
 	switch {
 	case p.Kind == answer.PoolUnknown:
-		return unjudged(words.PoolUnknown.Of(), words.PoolUnread.Of(words.Text(p.Total.Err.Error())))
-	case p.Queued.Err != nil:
-		return unjudged(words.PoolUnknown.Of(), words.QueuesUnread.Of(words.Text(p.Queued.Err.Error())))
+		return unjudged(words.PoolUnknown.Of(), words.PoolUnread.Of(words.Text(p.Total.Err().Error())))
+	case p.Queued.Err() != nil:
+		return unjudged(words.PoolUnknown.Of(), words.QueuesUnread.Of(words.Text(p.Queued.Err().Error())))
 	case p.Queued.Value == 0:
 		v := answer.Conclude(answer.NoFinding, words.PoolWithoutWork.Of(), answer.StrengthProved, words.QueuesEmpty.Of())
 		if blocked(p) > 0 {
 			v.Because(doing(p)...)
 		}
 		return v
-	case p.Total.Err != nil || p.Running.Err != nil:
+	case p.Total.Err() != nil || p.Running.Err() != nil:
 		return unjudged(words.PoolUncounted.Of(words.N(p.Queued.Value)), words.CountersUnread.Of())
 	}
 	v := weigh(p, q)
@@ -36,10 +36,10 @@ func judge(p *answer.ThreadPool, q *answer.WorkQueues) answer.Verdict {
 		v.Because(stands[:k]...)
 		stands = stands[k:]
 	}
-	if p.Max.Err == nil && p.Total.Value >= p.Max.Value {
+	if p.Max.Err() == nil && p.Total.Value >= p.Max.Value {
 		v.Because(words.PoolAtMost.Of(words.N(p.Max.Value)))
 	}
-	if p.Clock.Err == nil && p.Dequeued.Err == nil && p.Clock.Value > p.Dequeued.Value {
+	if p.Clock.Err() == nil && p.Dequeued.Err() == nil && p.Clock.Value > p.Dequeued.Value {
 		v.Because(words.LastTaken.Of(words.Milliseconds(p.Clock.Value - p.Dequeued.Value)))
 	}
 	v.Because(fills(p, q)...)
@@ -95,8 +95,8 @@ func weigh(p *answer.ThreadPool, q *answer.WorkQueues) answer.Verdict {
 // begun weakens a verdict of starvation if it may be a normal moment: few items wait, and the pool has seen no reason yet to add a worker, though it
 // could.
 func begun(v answer.Verdict, p *answer.ThreadPool) answer.Verdict {
-	grown := p.Goal.Err != nil || p.Min.Err != nil || p.Goal.Value <= 0 || p.Goal.Value > p.Min.Value
-	full := p.Max.Err != nil || p.Total.Value >= p.Max.Value
+	grown := p.Goal.Err() != nil || p.Min.Err() != nil || p.Goal.Value <= 0 || p.Goal.Value > p.Min.Value
+	full := p.Max.Err() != nil || p.Total.Value >= p.Max.Value
 	if grown || full || stalled(p, stallMs) || p.Queued.Value > fewItems*uint64(active(p)) {
 		return v
 	}
@@ -129,7 +129,7 @@ func contending(p *answer.ThreadPool) (n int) {
 
 // taking reports whether a worker has taken an item in the last stallMs.
 func taking(p *answer.ThreadPool) bool {
-	return p.Clock.Err == nil && p.Dequeued.Err == nil && !stalled(p, stallMs)
+	return p.Clock.Err() == nil && p.Dequeued.Err() == nil && !stalled(p, stallMs)
 }
 
 // fewItems is how many items for each worker a burst of work leaves for a moment.
@@ -148,7 +148,7 @@ const (
 // ThreadCounts.NumThreadsGoal). A target of 0 is unknown.
 func free(p *answer.ThreadPool) int64 {
 	most := p.Total.Value
-	if p.Goal.Err == nil && p.Goal.Value > 0 {
+	if p.Goal.Err() == nil && p.Goal.Value > 0 {
 		most = min(most, p.Goal.Value)
 	}
 	return max(most-p.Running.Value, 0)
@@ -167,7 +167,7 @@ func active(p *answer.ThreadPool) int {
 
 // stalled reports whether no worker has taken an item for stallMs.
 func stalled(p *answer.ThreadPool, ms int64) bool {
-	return p.Clock.Err == nil && p.Dequeued.Err == nil && p.Clock.Value-p.Dequeued.Value >= ms
+	return p.Clock.Err() == nil && p.Dequeued.Err() == nil && p.Clock.Value-p.Dequeued.Value >= ms
 }
 
 // mostQueued is how many of the queued methods the verdict names.

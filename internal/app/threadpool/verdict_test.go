@@ -35,9 +35,9 @@ func TestVerdict(t *testing.T) {
 	stuck := pool(1, 3, 3, true, true, false)
 	stuck.Dequeued = known(stuck.Clock.Value - 60_000)
 	unreadable := pool(0, 2, 2)
-	unreadable.Queued.Err = target.ErrCorrupt
+	unreadable.Queued = answer.Missing[uint64](target.ErrCorrupt)
 	uncounted := pool(3, 2, 2)
-	uncounted.Total.Err = target.ErrNotInDump
+	uncounted.Total = answer.Missing[int64](target.ErrNotInDump)
 	for _, c := range []struct {
 		p        *answer.ThreadPool
 		text     string

@@ -29,7 +29,7 @@ func TestWindowsPool(t *testing.T) {
 	assert.Equal(t, answer.Known[int64](3), p.Total)
 	assert.Equal(t, answer.Known[int64](3), p.Running)
 	assert.Equal(t, answer.Known[int64](768), p.Max)
-	assert.Error(t, p.Goal.Err)
+	assert.Error(t, p.Goal.Err())
 	assert.Equal(t, answer.Known[uint64](7), p.Queued)
 	require.Len(t, p.Workers, 3)
 	for i := range p.Workers {

@@ -93,7 +93,7 @@ type search struct {
 
 // Sources lists the EventSources, enabled ones first, with their listeners and EventPipe providers. The error is ctx's.
 func (r *Reader) Sources(ctx context.Context, h *heap.Heap, o heap.ScanOptions) (*answer.EventSources, error) {
-	out := &answer.EventSources{Sources: []answer.EventSource{}, Sessions: answer.Maybe[int64]{Err: objects.ErrNoField}}
+	out := &answer.EventSources{Sources: []answer.EventSource{}, Sessions: answer.Missing[int64](objects.ErrNoField)}
 	s := &search{r, shapes.Reading{Gaps: &out.Gaps, Binder: r.b}, out, nil, nil, map[target.Addr]target.Addr{}, map[target.Addr]*answer.EventCounters{}}
 	for object := range shapes.ReadObjects[*sourceAnchor](ctx, s.g, h, o) {
 		if e, x := shapes.BindAs[*eventSource](s.g, object); e != nil {
@@ -160,7 +160,7 @@ func (s *search) source(o objects.Object, e *eventSource, x objects.Instance) an
 			l.Address, l.Type = listener.Addr, g.TypeText(listener)
 		}
 		// Every listener is connected to every source. A listener that never enabled the source has no list of events.
-		if l.Events.Err != nil || l.Events.Value > 0 {
+		if l.Events.Err() != nil || l.Events.Value > 0 {
 			out.Listeners = append(out.Listeners, l)
 		}
 		d, at = shapes.BindAt[*dispatcher](g, &d.Next, at)
@@ -169,7 +169,7 @@ func (s *search) source(o objects.Object, e *eventSource, x objects.Instance) an
 }
 
 func hex(n answer.Maybe[int64]) answer.Maybe[answer.Hex] {
-	return answer.Of(answer.Hex(n.Value), n.Err)
+	return answer.Of(answer.Hex(n.Value), n.Err())
 }
 
 // enabled counts the events that a listener gets: the true elements of a bool[] or the true values of a dictionary.
@@ -182,7 +182,7 @@ func (s *search) enabled(o objects.Object) answer.Maybe[int64] {
 		s.g.Note(err)
 		return answer.Of[int64](0, err)
 	}
-	var n answer.Maybe[int64]
+	n, lost := int64(0), error(nil)
 	for item, err := range c.Items() {
 		var is bool
 		if err == nil {
@@ -190,12 +190,12 @@ func (s *search) enabled(o objects.Object) answer.Maybe[int64] {
 		}
 		if err != nil {
 			s.g.Note(err)
-			n.Err = err
+			lost = err
 		} else if is {
-			n.Value++
+			n++
 		}
 	}
-	return n
+	return answer.Of(n, lost)
 }
 
 // provider describes a connection of a source, and records the handle of EventPipe's provider if source is not 0. It
@@ -206,10 +206,10 @@ func (s *search) provider(source target.Addr, f *objects.RefField, x objects.Ins
 	if p == nil {
 		return nil
 	}
-	out := &answer.EventProvider{Sessions: answer.Maybe[answer.EventSessions]{Err: objects.ErrNoField}}
+	out := &answer.EventProvider{Sessions: answer.Missing[answer.EventSessions](objects.ErrNoField)}
 	state := g.ObjectAt(&p.State, at)
 	if n, in := shapes.BindAs[*pipeProvider](g, state); n != nil && source != 0 {
-		if h := g.IntAt(&n.Handle, in); h.Err == nil && h.Value != 0 {
+		if h := g.IntAt(&n.Handle, in); h.Err() == nil && h.Value != 0 {
 			s.handles[source] = target.Addr(h.Value)
 		}
 	}
@@ -228,7 +228,7 @@ func (s *search) provider(source target.Addr, f *objects.RefField, x objects.Ins
 // group records how often the counters of a source are read.
 func (s *search) group(c *counterGroup, x objects.Instance) {
 	g := s.g
-	out := &answer.EventCounters{Count: answer.Maybe[int64]{Err: objects.ErrNoField}}
+	out := &answer.EventCounters{Count: answer.Missing[int64](objects.ErrNoField)}
 	if list := g.ObjectAt(&c.Counters, x); list.Addr != 0 {
 		var n uint64
 		l, err := s.items.Of(list)
@@ -240,10 +240,10 @@ func (s *search) group(c *counterGroup, x objects.Instance) {
 	}
 	out.Millis = g.IntAt(&c.Millis, x)
 	if !c.Millis.Has() {
-		out.Millis = g.IntAt(&c.Ticks, x)
-		out.Millis.Value /= ticksInMilli
+		ticks := g.IntAt(&c.Ticks, x)
+		out.Millis = answer.Of(ticks.Value/ticksInMilli, ticks.Err())
 	}
-	if at := g.PointerAt(&c.Source, x); at.Err == nil && at.Value != 0 {
+	if at := g.PointerAt(&c.Source, x); at.Err() == nil && at.Value != 0 {
 		s.counters[at.Value] = out
 	}
 }
@@ -269,7 +269,7 @@ func (s *search) pipe() {
 		failed = cmp.Or(failed, err)
 	}
 	if failed != nil {
-		s.out.Sessions.Err = failed
+		s.out.Sessions = answer.Missing[int64](failed)
 		s.g.Note(failed)
 		return
 	}

@@ -114,7 +114,7 @@ func TestDamagedProviders(t *testing.T) {
 		over.Set(testdump.Damage{At: out.Providers[i].Address + 56, Bytes: []byte{1}})
 		damaged, err := tracing.EventSources(t.Context(), v.Process)
 		require.NoError(t, err)
-		assert.ErrorIs(t, damaged.Sessions.Err, target.ErrCorrupt)
+		assert.ErrorIs(t, damaged.Sessions.Err(), target.ErrCorrupt)
 		assert.NotEmpty(t, damaged.Noted())
 		assert.Equal(t, len(out.Sources), len(damaged.Sources))
 	}

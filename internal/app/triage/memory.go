@@ -377,15 +377,15 @@ func holderSays(list []*answer.Suspect, h held) answer.Statement {
 	switch m := members(s); {
 	case s.Kind == answer.SuspectGroup || s.Kind == answer.SuspectThreadStatic:
 		return words.Holders.Of(name, h.size, h.share, answer.Statement{}, h.local, h.keeper)
-	case s.Kind == answer.SuspectTimers && s.Elements.Err == nil && !s.Awaits.IsZero():
+	case s.Kind == answer.SuspectTimers && s.Elements.Err() == nil && !s.Awaits.IsZero():
 		return words.Delays.Of(words.N(s.Elements.Value), words.Method(s.Awaits.String()), h.size, h.share, h.local, h.keeper)
-	case s.Kind == answer.SuspectTimers && s.Elements.Err == nil:
+	case s.Kind == answer.SuspectTimers && s.Elements.Err() == nil:
 		says := words.Timers
 		if s.AtLeast {
 			says = words.TimersAtLeast
 		}
 		return says.Of(words.N(s.Elements.Value), words.Method(metadata.PrettyMethod(name.Text)), h.size, h.share, h.local, h.keeper)
-	case s.Kind == answer.SuspectEvent && s.Elements.Err == nil && m != nil:
+	case s.Kind == answer.SuspectEvent && s.Elements.Err() == nil && m != nil:
 		return words.Handlers.Of(words.N(s.Elements.Value), handlersOf(s, name), h.size, h.share, words.N(m.Count), words.Type(m.Type.String()), h.local, h.keeper)
 	}
 	says := words.Holder
@@ -478,7 +478,7 @@ const manyMade = 300
 // made counts the assemblies of a context that were made at run time and can't be unloaded.
 func made(c *answer.AssemblyContext) (n int) {
 	for _, a := range c.Assemblies {
-		if a.Name.Err == nil && a.Name.S == "" && a.Collectible.Err == nil && !a.Collectible.Value {
+		if a.Name.Err == nil && a.Name.S == "" && a.Collectible.Err() == nil && !a.Collectible.Value {
 			n++
 		}
 	}

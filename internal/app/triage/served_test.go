@@ -175,7 +175,7 @@ func TestPoolThatMoves(t *testing.T) {
 	}{
 		"moves":   {true, answer.Known[int64](400), 0},
 		"stands":  {true, answer.Known[int64](1400), 1},
-		"unknown": {true, answer.Maybe[int64]{Err: target.ErrNotInDump}, 1},
+		"unknown": {true, answer.Missing[int64](target.ErrNotInDump), 1},
 		"stale":   {false, answer.Known[int64](400), 1},
 	} {
 		q := healthy()

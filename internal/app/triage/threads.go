@@ -106,7 +106,7 @@ func pool(_ context.Context, q *Answers) (view, error) {
 	case p.Kind == answer.PoolUnknown:
 		return v, firstOf(p.Noted(), target.ErrNotInDump)
 	default:
-		v.miss(append([]error{p.Queued.Err}, p.Noted()...)...)
+		v.miss(append([]error{p.Queued.Err()}, p.Noted()...)...)
 	}
 	for _, x := range v.findings(p.Verdicts) {
 		f := finding(x.Kind, x)
@@ -117,7 +117,7 @@ func pool(_ context.Context, q *Answers) (view, error) {
 	}
 	for i := range p.Verdicts {
 		if x := &p.Verdicts[i]; x.Strength == answer.StrengthUnknown {
-			v.miss(p.Total.Err, p.Running.Err, fmt.Errorf("%s: %w", x.Text, target.ErrNotInDump))
+			v.miss(p.Total.Err(), p.Running.Err(), fmt.Errorf("%s: %w", x.Text, target.ErrNotInDump))
 		}
 	}
 	return v, nil

@@ -209,7 +209,7 @@ func TestWhatIsNotKnown(t *testing.T) {
 	w.Note(target.ErrCorrupt)
 	q.Waits = Got(w, nil)
 	q.Crash = Got(&answer.Crash{Reason: "SIGSEGV", Likely: "a guess", Verdicts: []answer.Verdict{{Statement: answer.Statement{Text: "SIGSEGV"}, Strength: answer.StrengthRecorded}}}, nil)
-	q.SQLPools = Got(&answer.SQLPools{Pools: []answer.SQLPool{{Waiting: answer.Known[int64](2), Idle: answer.Maybe[int64]{Err: target.ErrNotInDump}}}}, nil)
+	q.SQLPools = Got(&answer.SQLPools{Pools: []answer.SQLPool{{Waiting: answer.Known[int64](2), Idle: answer.Missing[int64](target.ErrNotInDump)}}}, nil)
 	out, err := Judge(context.Background(), q, Options{})
 	require.NoError(t, err)
 	for _, name := range []string{"thread pool", "locks and blocked threads", "finalizer thread", "crash"} {
@@ -229,7 +229,7 @@ func TestPools(t *testing.T) {
 	idle := full
 	idle.Idle = answer.Known[int64](1)
 	unknown := full
-	unknown.Waiting = answer.Maybe[int64]{Err: target.ErrNotInDump}
+	unknown.Waiting = answer.Missing[int64](target.ErrNotInDump)
 	q := healthy()
 	q.SQLPools = Got(&answer.SQLPools{Pools: []answer.SQLPool{idle, full, unknown}}, nil)
 	out, err := Judge(context.Background(), q, Options{})
@@ -254,7 +254,7 @@ func TestHTTPClients(t *testing.T) {
 		Waiting: make([]answer.HTTPWait, 3)}
 	opening, unread := full, full
 	opening.Count = answer.Known[int64](1)
-	unread.Idle.Err = target.ErrNotInDump
+	unread.Idle = answer.Missing[int64](target.ErrNotInDump)
 	q := healthy()
 	q.HTTPClients = Got(&answer.HTTPClients{Pools: []answer.HTTPPool{opening, full, unread},
 		Verdicts: []answer.Verdict{{Kind: answer.FindingClients, Statement: answer.Statement{Text: "many"}, Strength: answer.StrengthLikely}}}, nil)
@@ -265,7 +265,7 @@ func TestHTTPClients(t *testing.T) {
 	assert.Equal(t, []string{"httpclients"}, out.Findings[0].Next)
 	assert.Equal(t, answer.FindingClients, out.Findings[1].Kind)
 
-	full.Port.Err = target.ErrNotInDump
+	full.Port = answer.Missing[int64](target.ErrNotInDump)
 	q.HTTPClients = Got(&answer.HTTPClients{Pools: []answer.HTTPPool{full}}, nil)
 	out, err = Judge(context.Background(), q, Options{})
 	require.NoError(t, err)
@@ -281,7 +281,7 @@ func TestMadeAssemblies(t *testing.T) {
 	q.Contexts = Got(&answer.LoadContexts{Contexts: []answer.AssemblyContext{
 		{Default: true, Assemblies: made(300, answer.Known(false))}, {Name: answer.Text{S: "few"}, Assemblies: made(299, answer.Known(false))},
 		{Name: answer.Text{S: "goes"}, Assemblies: made(1000, answer.Known(true))},
-		{Name: answer.Text{S: "may go"}, Assemblies: made(1000, answer.Maybe[bool]{Err: target.ErrNotInDump})},
+		{Name: answer.Text{S: "may go"}, Assemblies: made(1000, answer.Missing[bool](target.ErrNotInDump))},
 	}}, nil)
 	out, err := Judge(context.Background(), q, Options{})
 	require.NoError(t, err)
@@ -327,7 +327,7 @@ func TestSilentServers(t *testing.T) {
 		return list
 	}
 	old, young := answer.Known[int64](12_000), answer.Known[int64](300)
-	unread := answer.Maybe[int64]{Err: target.ErrNotInDump}
+	unread := answer.Missing[int64](target.ErrNotInDump)
 	for name, c := range map[string]struct {
 		waiting, running []answer.HTTPWait
 		says             string
@@ -381,7 +381,7 @@ func TestSilentDatabases(t *testing.T) {
 		return out
 	}
 	idle := answer.SQLConnection{Command: answer.Known[*answer.SQLCommand](nil)}
-	unknown := answer.SQLConnection{Command: answer.Known(&answer.SQLCommand{Running: true, Since: answer.Maybe[time.Time]{Err: target.ErrUnsupported}})}
+	unknown := answer.SQLConnection{Command: answer.Known(&answer.SQLCommand{Running: true, Since: answer.Missing[time.Time](target.ErrUnsupported)})}
 	for name, c := range map[string]struct {
 		list  []answer.SQLConnection
 		taken time.Time
@@ -424,7 +424,7 @@ func TestUnopenedDatabases(t *testing.T) {
 		"young":   {openings(8, answer.Known[int64](4000)), ""},
 		"few":     {openings(4, answer.Known[int64](9000)), ""},
 		"most":    {append(openings(6, answer.Known[int64](9000)), openings(7, answer.Known[int64](10))...), ""},
-		"unknown": {openings(8, answer.Maybe[int64]{Err: target.ErrUnsupported}), ""},
+		"unknown": {openings(8, answer.Missing[int64](target.ErrUnsupported)), ""},
 	} {
 		q := healthy()
 		q.SQLPools = Got(&answer.SQLPools{Pools: []answer.SQLPool{{Connection: answer.Text{S: "Host=db"}, Opening: c.list}}}, nil)
@@ -942,7 +942,7 @@ func TestPremises(t *testing.T) {
 
 	// What the collector was moving is one reason for all subjects. Other reasons come first.
 	q.Waits = Got(&answer.Waits{Lost: fmt.Errorf("a place: %w", target.ErrInCollection)}, nil)
-	q.ThreadPool.value.Queued.Err = target.ErrNotInDump
+	q.ThreadPool.value.Queued = answer.Missing[uint64](target.ErrNotInDump)
 	q.ThreadPool.value.Note(target.ErrInCollection)
 	_, a = kinds()
 	require.Len(t, a.Unknown, 3)

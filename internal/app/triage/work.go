@@ -23,24 +23,24 @@ func sqlPools(_ context.Context, q *Answers) (view, error) {
 	v := view{partly: firstOf(list.Noted(), nil)}
 	for i := range list.Pools {
 		p := &list.Pools[i]
-		v.miss(p.Waiting.Err)
+		v.miss(p.Waiting.Err())
 		if f := silentDatabase(p, q.Taken); f != nil {
 			v.found = append(v.found, *f)
 		}
 		if f := silentOpening(p); f != nil {
 			v.found = append(v.found, *f)
 		}
-		if p.Waiting.Err != nil || p.Waiting.Value == 0 || p.Idle.Err == nil && p.Idle.Value > 0 {
+		if p.Waiting.Err() != nil || p.Waiting.Value == 0 || p.Idle.Err() == nil && p.Idle.Value > 0 {
 			continue
 		}
 		use := answer.Statement{}
-		if p.Busy.Err == nil && p.Max.Err == nil {
+		if p.Busy.Err() == nil && p.Max.Err() == nil {
 			use = words.ConnectionsInUse.Of(words.N(p.Busy.Value), words.N(p.Max.Value))
 		}
 		x := answer.Conclude(answer.FindingExhausted, words.WaitForConnection.Of(words.N(p.Waiting.Value), words.Text(p.Connection.String()), use), answer.StrengthProved,
 			words.CountsOf.Of(words.Type(p.Type.String()), words.ShortObject(p.Address)))
 		x.Count, x.Show = int(p.Waiting.Value), []string{"sqlpools", fmt.Sprintf("dumpobj %x", uint64(p.Address))}
-		if p.Idle.Err != nil || p.Busy.Err != nil || p.Max.Err != nil || p.Busy.Value < p.Max.Value {
+		if p.Idle.Err() != nil || p.Busy.Err() != nil || p.Max.Err() != nil || p.Busy.Value < p.Max.Value {
 			x.Strength = answer.StrengthLikely // a free connection may be on its way
 		}
 		for i := range p.Opening {
@@ -64,7 +64,7 @@ func silentDatabase(p *answer.SQLPool, now time.Time) *answer.Finding {
 	of := map[string]int{}
 	for i := range p.Connections {
 		c := &p.Connections[i]
-		if busy++; c.Command.Err != nil || c.Command.Value == nil {
+		if busy++; c.Command.Err() != nil || c.Command.Value == nil {
 			continue
 		}
 		age, limit, known := commandAge(c.Command.Value, now)
@@ -98,9 +98,9 @@ func commandAge(c *answer.SQLCommand, now time.Time) (age, limit time.Duration, 
 	switch {
 	case !c.Running:
 		return 0, 0, false
-	case c.Age.Err == nil && c.Limit.Err == nil && c.Limit.Value > 0:
+	case c.Age.Err() == nil && c.Limit.Err() == nil && c.Limit.Value > 0:
 		return milliseconds(c.Age), milliseconds(c.Limit), true
-	case now.IsZero() || c.Since.Err != nil || c.Deadline.Err != nil || c.Since.Value.IsZero():
+	case now.IsZero() || c.Since.Err() != nil || c.Deadline.Err() != nil || c.Since.Value.IsZero():
 		return 0, 0, false
 	}
 	return now.Sub(c.Since.Value), c.Deadline.Value.Sub(c.Since.Value), true
@@ -118,7 +118,7 @@ func silentOpening(p *answer.SQLPool) *answer.Finding {
 	of := map[string]int{}
 	for i := range p.Opening {
 		o := &p.Opening[i]
-		if age := milliseconds(o.Age); o.Age.Err == nil && age >= slowRequest {
+		if age := milliseconds(o.Age); o.Age.Err() == nil && age >= slowRequest {
 			slow, oldest = slow+1, max(oldest, age)
 			of[inHandsOf(o.Stack, o.Threads)]++
 		}
@@ -178,15 +178,15 @@ func httpClients(_ context.Context, q *Answers) (view, error) {
 
 // full reports whether a pool has as many connections as it may have, and none is free.
 func full(p *answer.HTTPPool) bool {
-	return p.Max.Err == nil && p.Count.Err == nil && p.Count.Value >= p.Max.Value && p.Idle.Err == nil && p.Idle.Value == 0
+	return p.Max.Err() == nil && p.Count.Err() == nil && p.Count.Value >= p.Max.Value && p.Idle.Err() == nil && p.Idle.Value == 0
 }
 
 // moves reports whether all requests that have or wait for a connection came a moment ago: a pool with a limit has a queue under load. A request with
 // a short time-out is always young, so its age shows nothing.
 func moves(p *answer.HTTPPool) bool {
 	old := func(w answer.HTTPWait) bool {
-		return w.Age.Err != nil || time.Duration(w.Age.Value)*time.Millisecond >= briefWait ||
-			w.Timeout.Err == nil && w.Timeout.Value > 0 && time.Duration(w.Timeout.Value)*time.Millisecond < 2*briefWait
+		return w.Age.Err() != nil || time.Duration(w.Age.Value)*time.Millisecond >= briefWait ||
+			w.Timeout.Err() == nil && w.Timeout.Value > 0 && time.Duration(w.Timeout.Value)*time.Millisecond < 2*briefWait
 	}
 	return !slices.ContainsFunc(p.Waiting, old) && !slices.ContainsFunc(p.Running, old)
 }
@@ -227,7 +227,7 @@ func silentServer(p *answer.HTTPPool, whole bool, serving map[string]bool) *answ
 	of, at := map[string]int{}, map[string]int{} // by the outermost and the innermost method of the program
 	add := func(w *answer.HTTPWait) bool {
 		age := milliseconds(w.Age)
-		if w.Age.Err != nil || age < slowRequest {
+		if w.Age.Err() != nil || age < slowRequest {
 			return false
 		}
 		slow, oldest = slow+1, max(oldest, age)
@@ -253,7 +253,7 @@ func silentServer(p *answer.HTTPPool, whole bool, serving map[string]bool) *answ
 		return nil
 	}
 	what, opening := words.AnAnswer.Of(), answer.Statement{}
-	if p.Opening.Err == nil && p.Opening.Value > 0 { // those of HTTP/2 are not counted
+	if p.Opening.Err() == nil && p.Opening.Value > 0 { // those of HTTP/2 are not counted
 		opening = words.BeingOpened.Of(words.N(p.Opening.Value))
 	}
 	if connecting == slow {

@@ -125,7 +125,7 @@ func (r *Reader) Clients(ctx context.Context, h *heap.Heap, o ClientOptions) (*a
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	if ms := beat.ms(); out.Clock.Err == nil && ms > 0 {
+	if ms := beat.ms(); out.Clock.Err() == nil && ms > 0 {
 		out.Fresh = true // the timers and the pool may have been idle longer
 		out.Clock.Value = max(out.Clock.Value, ms)
 		o.Clock = out.Clock
@@ -172,7 +172,7 @@ func (r *Reader) senders(ctx context.Context, g shapes.Reading, h *heap.Heap, o 
 		for _, list := range [][]answer.HTTPWait{out.Pools[i].Running, out.Pools[i].Waiting} {
 			for n := range list {
 				w := &list[n]
-				w.Age.Err, w.Timeout.Err = objects.ErrNoField, objects.ErrNoField
+				w.Age, w.Timeout = answer.Missing[int64](objects.ErrNoField), answer.Missing[int64](objects.ErrNoField)
 				if w.Request == 0 {
 					continue
 				}
@@ -229,7 +229,7 @@ func is[S any](r *Reader, o objects.Object) bool {
 func (r *Reader) pool(g shapes.Reading, o objects.Object, s *httpPool, x objects.Instance) answer.HTTPPool {
 	out := answer.HTTPPool{Address: o.Addr, Kind: g.EnumAt(&s.Kind, x), Max: g.IntAt(&s.Max, x), Count: g.IntAt(&s.Count, x), Opening: g.IntAt(&s.Opening, x),
 		HTTP2: g.IntAt(&s.HTTP2, x), HTTP3: g.IntAt(&s.HTTP3, x), Disposed: g.BoolAt(&s.Disposed, x).Value,
-		Idle: answer.Maybe[int64]{Err: objects.ErrNoField}, Waiting: []answer.HTTPWait{}, Running: []answer.HTTPWait{}}
+		Idle: answer.Missing[int64](objects.ErrNoField), Waiting: []answer.HTTPWait{}, Running: []answer.HTTPWait{}}
 	out.Host, out.Port = g.TextAt(&s.Host, x), g.IntAt(&s.Port, x)
 	if a, at := shapes.BindAt[*authority](g, &s.Authority, x); a != nil {
 		out.Host, out.Port = g.TextAt(&a.Host, at), g.IntAt(&a.Port, at)

@@ -38,7 +38,7 @@ func TestUnshared(t *testing.T) {
 	assert.Empty(t, web.Unshared(spread), "a server each")
 	unread := list(least, least, false)
 	for i := range unread.Pools {
-		unread.Pools[i].Port.Err = target.ErrNotInDump
+		unread.Pools[i].Port = answer.Missing[int64](target.ErrNotInDump)
 	}
 	assert.Empty(t, web.Unshared(unread))
 }

@@ -118,7 +118,7 @@ func (r *Reader) inHand(ctx context.Context, g shapes.Reading, h *heap.Heap, o h
 
 // sent describes a call that the process sends.
 func (r *Reader) sent(g shapes.Reading, o objects.Object, s *grpcSent, x objects.Instance) answer.GRPCCall {
-	none := answer.Maybe[int64]{Err: objects.ErrNoField}
+	none := answer.Missing[int64](objects.ErrNoField)
 	out := answer.GRPCCall{Address: o.Addr, Attempt: g.IntAt(&s.Attempt, x), Sent: g.IntAt(&s.Sent, x), Received: g.IntAt(&s.Received, x), HTTPStatus: none}
 	if m, at := shapes.BindAt[*grpcMethod](g, &s.Method, x); m != nil {
 		out.Method, out.Kind = g.TextAt(&m.Name, at), g.EnumAt(&m.Kind, at)
@@ -146,20 +146,20 @@ func (r *Reader) outcome(g shapes.Reading, out *answer.GRPCCall, f *objects.RefF
 		t, at, err = shapes.BindAtOr[*grpcTask](g, &source.Task, at, objects.ErrNoField)
 	}
 	if err != nil {
-		out.Done.Err = err
+		out.Done = answer.Missing[bool](err)
 		return
 	}
 	flags := g.IntAt(&t.Flags, at)
 	state := tasks.Flags(flags.Value)
-	out.Done = answer.Of(state.Completed(), flags.Err)
-	if flags.Err == nil && state.Status() == answer.StatusRanToCompletion {
+	out.Done = answer.Of(state.Completed(), flags.Err())
+	if flags.Err() == nil && state.Status() == answer.StatusRanToCompletion {
 		out.Status, out.Detail = g.EnumAt(&t.Status, at), g.TextAt(&t.Detail, at)
 	}
 }
 
 // served describes a call that the process answers.
 func (r *Reader) served(g shapes.Reading, o objects.Object, s *grpcServed, x objects.Instance) answer.GRPCCall {
-	none := answer.Maybe[int64]{Err: objects.ErrNoField}
+	none := answer.Missing[int64](objects.ErrNoField)
 	out := answer.GRPCCall{Address: o.Addr, Server: true, Peer: g.TextAt(&s.Peer, x), Attempt: none, Sent: none, Received: none, HTTPStatus: none}
 	if d, at := shapes.BindAt[*grpcDeadline](g, &s.Deadline, x); d != nil {
 		if t := g.TimeAt(&d.Time, at); t != nil && t.Year() < 9999 {
@@ -169,12 +169,12 @@ func (r *Reader) served(g shapes.Reading, o objects.Object, s *grpcServed, x obj
 	of, err := s.Context.Object(x)
 	if err != nil {
 		g.Note(err)
-		out.Done.Err = err
+		out.Done = answer.Missing[bool](err)
 		return out
 	}
 	out.Context = of.Addr
 	out.Done = r.left(g, of, o.Addr)
-	if out.Done.Err != nil || out.Done.Value {
+	if out.Done.Err() != nil || out.Done.Value {
 		return out
 	}
 	if c, at := shapes.BindAs[*httpContext](g, of); c != nil {
@@ -199,7 +199,7 @@ func (r *Reader) left(g shapes.Reading, of objects.Object, call target.Addr) ans
 		} else {
 			g.Note(err)
 		}
-		return answer.Maybe[bool]{Err: err}
+		return answer.Missing[bool](err)
 	}
 	c, at, err := objects.BindObject[*httpContext](r.b, of)
 	if of.Addr == 0 || err != nil {
@@ -208,7 +208,7 @@ func (r *Reader) left(g shapes.Reading, of objects.Object, call target.Addr) ans
 	features, err := c.Features.Object(at)
 	if err != nil {
 		g.Note(err)
-		return answer.Maybe[bool]{Err: err}
+		return answer.Missing[bool](err)
 	}
 	if features.Addr == 0 {
 		return answer.Known(true)
@@ -225,12 +225,12 @@ func (r *Reader) left(g shapes.Reading, of objects.Object, call target.Addr) ans
 	list, err := r.items.Of(extra)
 	if err != nil {
 		g.Note(err)
-		return answer.Maybe[bool]{Err: err}
+		return answer.Missing[bool](err)
 	}
 	for i, err := range list.Items() {
 		if err != nil {
 			g.Note(err)
-			return answer.Maybe[bool]{Err: err}
+			return answer.Missing[bool](err)
 		}
 		pair, err := i.Value.Struct()
 		var a target.Addr
@@ -239,7 +239,7 @@ func (r *Reader) left(g shapes.Reading, of objects.Object, call target.Addr) ans
 		}
 		if err != nil {
 			g.Note(err)
-			return answer.Maybe[bool]{Err: err}
+			return answer.Missing[bool](err)
 		}
 		if a == call {
 			return answer.Known(false)

@@ -53,7 +53,7 @@ func TestGRPC(t *testing.T) {
 	assert.Equal(t, time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), *buy.Deadline)
 	assert.Equal(t, answer.Known(false), buy.Done)
 	assert.Empty(t, buy.Status.S)
-	assert.ErrorIs(t, buy.HTTPStatus.Err, target.ErrUnsupported)
+	assert.ErrorIs(t, buy.HTTPStatus.Err(), target.ErrUnsupported)
 
 	assert.Equal(t, "ServerStreaming", watch.Kind.S)
 	assert.Nil(t, watch.Deadline)
@@ -68,7 +68,7 @@ func TestGRPC(t *testing.T) {
 	assert.Equal(t, "ipv4:10.0.0.1:5000", served.Peer.S)
 	require.NotNil(t, served.Deadline)
 	assert.Equal(t, time.Date(2026, 1, 2, 3, 4, 6, 0, time.UTC), *served.Deadline)
-	assert.ErrorIs(t, served.Done.Err, target.ErrUnsupported, "it has no request")
+	assert.ErrorIs(t, served.Done.Err(), target.ErrUnsupported, "it has no request")
 
 	left, ship := out.Calls[3], out.Calls[4]
 	assert.Equal(t, answer.Known(true), left.Done, "its connection has another call")

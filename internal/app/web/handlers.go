@@ -39,7 +39,7 @@ type (
 // client describes an HttpClient.
 func (r *Reader) client(g shapes.Reading, o objects.Object, s *httpClient, x objects.Instance) answer.HTTPClient {
 	out := answer.HTTPClient{Address: o.Addr, Disposed: g.BoolAt(&s.Disposed, x), Used: g.BoolAt(&s.Used, x), Timeout: g.IntAt(&s.Timeout, x)}
-	if out.Timeout.Err == nil {
+	if out.Timeout.Err() == nil {
 		out.Timeout.Value /= ticksPerMillisecond
 		if out.Timeout.Value < 0 {
 			out.Timeout.Value = -1
@@ -95,7 +95,7 @@ func Unshared(a *answer.HTTPClients) []answer.Verdict {
 	for i := range a.Pools {
 		p := &a.Pools[i]
 		s := server{p.Kind.S, p.Host.S, p.Port.Value}
-		if p.Host.Err != nil || p.Host.S == "" || p.Port.Err != nil || p.Disposed {
+		if p.Host.Err != nil || p.Host.S == "" || p.Port.Err() != nil || p.Disposed {
 			continue
 		}
 		if pools[s] == 0 {
@@ -105,7 +105,7 @@ func Unshared(a *answer.HTTPClients) []answer.Verdict {
 	}
 	kept := 0
 	for i := range a.List {
-		if c := &a.List[i]; c.Disposed.Err == nil && !c.Disposed.Value && !c.Factory {
+		if c := &a.List[i]; c.Disposed.Err() == nil && !c.Disposed.Value && !c.Factory {
 			kept++
 		}
 	}

@@ -19,7 +19,7 @@ const longestUptime = int64(10 * 365 * 24 * time.Hour)
 // note adds the time that a connection has.
 func (b *heartbeat) note(g shapes.Reading, t *timeoutControl, x objects.Instance) {
 	last, second := g.IntAt(&t.Last, x), g.IntAt(&t.Second, x)
-	if last.Err == nil && second.Err == nil && second.Value > 0 && last.Value > b.at && last.Value < longestUptime {
+	if last.Err() == nil && second.Err() == nil && second.Value > 0 && last.Value > b.at && last.Value < longestUptime {
 		b.at, b.second = last.Value, second.Value
 	}
 }

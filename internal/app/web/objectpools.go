@@ -59,13 +59,11 @@ func (r *Reader) objectPool(g shapes.Reading, o objects.Object, s *defaultPool, 
 		r.wrapped(g, &out, g.ObjectAt(&s.Items, x))
 	}
 	fast := g.PointerAt(&s.Fast, x)
-	if out.Max.Err == nil {
-		out.Max.Value++ // plus the object in the field
-	}
-	if fast.Err != nil {
-		out.Retained.Err = fast.Err
-	} else if fast.Value != 0 && out.Retained.Err == nil {
-		out.Retained.Value++
+	out.Max = answer.Of(out.Max.Value+1, out.Max.Err()) // plus the object in the field
+	if fast.Err() != nil {
+		out.Retained = answer.Missing[int64](fast.Err())
+	} else if fast.Value != 0 {
+		out.Retained = answer.Of(out.Retained.Value+1, out.Retained.Err())
 	}
 	return out
 }
@@ -78,16 +76,17 @@ func (r *Reader) wrapped(g shapes.Reading, out *answer.ObjectPool, array objects
 	s, a, err := objects.BindElements[*pooledItem](r.b, array)
 	if err != nil {
 		g.Note(err)
-		out.Retained.Err, out.Max.Err = err, err
+		out.Retained, out.Max = answer.Missing[int64](err), answer.Missing[int64](err)
 		return
 	}
-	out.Retained, out.Max = answer.Known[int64](0), answer.Known(int64(a.Len))
+	retained, lost := int64(0), error(nil)
 	for i := range a.Len {
 		item := g.PointerAt(&s.Element, a.Instance(i))
-		if item.Err != nil {
-			out.Retained.Err = item.Err
+		if item.Err() != nil {
+			lost = item.Err()
 		} else if item.Value != 0 {
-			out.Retained.Value++
+			retained++
 		}
 	}
+	out.Retained, out.Max = answer.Of(retained, lost), answer.Known(int64(a.Len))
 }

@@ -1,7 +1,9 @@
 package web
 
 import (
+	"cmp"
 	"context"
+	"iter"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/heap"
@@ -57,10 +59,10 @@ type (
 func (r *Reader) Queues(ctx context.Context, h *heap.Heap, o heap.ScanOptions) (*answer.Queues, error) {
 	out := &answer.Queues{Queues: []answer.Queue{}}
 	g := r.reading(&out.Gaps)
-	none := answer.Maybe[int64]{Err: objects.ErrNoField}
+	none := answer.Missing[int64](objects.ErrNoField)
 	for object := range shapes.ReadObjects[*queueAnchor](ctx, g, h, o) {
 		q := answer.Queue{Address: object.Addr, Type: g.TypeText(object), Items: none, Capacity: none, Dropped: none,
-			Active: none, Most: none, Begun: none, Blocks: answer.Maybe[bool]{Err: objects.ErrNoField}}
+			Active: none, Most: none, Begun: none, Blocks: answer.Missing[bool](objects.ErrNoField)}
 		if s, x := shapes.BindAs[*asyncSink](g, object); s != nil {
 			q.Name, q.Dropped, q.Blocks = g.TypeText(g.ObjectAt(&s.Target, x)), g.IntAt(&s.Dropped, x), g.BoolAt(&s.Blocks, x)
 			r.queued(g, &q, &s.Queue, x)
@@ -68,10 +70,7 @@ func (r *Reader) Queues(ctx context.Context, h *heap.Heap, o heap.ScanOptions) (
 			q.Name = g.TypeText(g.ObjectAt(&s.Target, x))
 			r.queued(g, &q, &s.Queue, x)
 			batch := r.counted(g, g.ObjectAt(&s.Batch, x))
-			q.Items.Value += batch.Value
-			if q.Items.Err == nil {
-				q.Items.Err = batch.Err
-			}
+			q.Items = answer.Of(q.Items.Value+batch.Value, cmp.Or(q.Items.Err(), batch.Err()))
 		} else if s, x := shapes.BindAs[*messageQueue](g, object); s != nil {
 			q.Name = g.TextAt(&s.Name, x)
 			r.queued(g, &q, &s.Queue, x)
@@ -90,7 +89,7 @@ func (r *Reader) Queues(ctx context.Context, h *heap.Heap, o heap.ScanOptions) (
 func (r *Reader) queued(g shapes.Reading, q *answer.Queue, f *objects.RefField, x objects.Instance) {
 	o := g.ObjectAt(f, x)
 	if s, at, err := objects.BindObject[*boundedQueue](r.b, o); err == nil {
-		if n := g.IntAt(&s.Capacity, at); n.Err != nil || n.Value > 0 { // -1: no bound
+		if n := g.IntAt(&s.Capacity, at); n.Err() != nil || n.Value > 0 { // -1: no bound
 			q.Capacity = n
 		}
 	}
@@ -106,16 +105,21 @@ func (r *Reader) queued(g shapes.Reading, q *answer.Queue, f *objects.RefField, 
 // counted counts the items of a collection.
 func (r *Reader) counted(g shapes.Reading, o objects.Object) answer.Maybe[int64] {
 	if o.Addr == 0 {
-		return answer.Maybe[int64]{Err: objects.ErrNoField}
+		return answer.Missing[int64](objects.ErrNoField)
 	}
-	var n answer.Maybe[int64]
-	for _, err := range r.items.ObjectsIn(o) {
+	return r.countOf(g, r.items.ObjectsIn(o))
+}
+
+// countOf counts the objects of a list.
+func (r *Reader) countOf(g shapes.Reading, list iter.Seq2[objects.Object, error]) answer.Maybe[int64] {
+	n, lost := int64(0), error(nil)
+	for _, err := range list {
 		if err != nil {
 			g.Note(err)
-			n.Err = err
+			lost = err
 			continue
 		}
-		n.Value++
+		n++
 	}
-	return n
+	return answer.Of(n, lost)
 }

@@ -20,7 +20,7 @@ func TestQueues(t *testing.T) {
 	require.NoError(t, err)
 	assert.Empty(t, out.Noted())
 	require.Len(t, out.Queues, 4)
-	none := func(m answer.Maybe[int64]) { assert.ErrorIs(t, m.Err, target.ErrUnsupported) }
+	none := func(m answer.Maybe[int64]) { assert.ErrorIs(t, m.Err(), target.ErrUnsupported) }
 	sink, batching, queue, endpoint := &out.Queues[0], &out.Queues[1], &out.Queues[2], &out.Queues[3]
 	assert.Equal(t, "Serilog.Sinks.Async.FileSink", sink.Name.S)
 	assert.Equal(t, []answer.Maybe[int64]{answer.Known[int64](4), answer.Known[int64](4), answer.Known[int64](17)}, []answer.Maybe[int64]{sink.Items, sink.Capacity, sink.Dropped})

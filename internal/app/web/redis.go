@@ -88,7 +88,7 @@ func (r *Reader) Redis(ctx context.Context, h *heap.Heap, o heap.ScanOptions) (*
 func (r *Reader) bridge(g shapes.Reading, o objects.Object, s *bridge, x objects.Instance) answer.RedisConnection {
 	out := answer.RedisConnection{Address: o.Addr, Name: g.TextAt(&s.Name, x)}
 	state := g.IntAt(&s.State, x)
-	if out.State.Err = state.Err; state.Err == nil {
+	if out.State.Err = state.Err(); state.Err() == nil {
 		if state.Value < 0 || state.Value >= int64(len(bridgeStates)) {
 			out.State = g.Text("", target.Unsupportedf("state %d of connection %#x is unknown", state.Value, uint64(o.Addr)))
 		} else {
@@ -98,6 +98,8 @@ func (r *Reader) bridge(g shapes.Reading, o objects.Object, s *bridge, x objects
 	out.Backlog = r.messages(g, &s.Backlog, x)
 	if c, at := shapes.BindAt[*bridgeConnection](g, &s.Connection, x); c != nil {
 		out.Sent = r.messages(g, &c.Sent, at)
+	} else if p := g.PointerAt(&s.Connection, x); s.Connection.Has() && p.Err() == nil && p.Value == 0 {
+		out.Sent.Count = answer.Known[int64](0) // it is not connected
 	}
 	return out
 }
@@ -105,19 +107,21 @@ func (r *Reader) bridge(g shapes.Reading, o objects.Object, s *bridge, x objects
 // messages describes a queue of commands.
 func (r *Reader) messages(g shapes.Reading, f *objects.RefField, x objects.Instance) answer.RedisQueue {
 	var out answer.RedisQueue
+	count, lost := int64(0), error(nil)
 	for o, err := range r.items.Objects(f, x) {
 		if err != nil {
 			g.Note(err)
-			out.Count.Err = err
+			lost = err
 			continue
 		}
-		out.Count.Value++
+		count++
 		s, at := shapes.BindAs[*redisMessage](g, o)
 		if s == nil || out.First != 0 {
 			continue
 		}
 		out.First, out.Command, out.Since = o.Addr, g.EnumAt(&s.Command, at), g.TimeAt(&s.Created, at)
 	}
+	out.Count = answer.Of(count, lost)
 	return out
 }
 
@@ -135,7 +139,7 @@ func silent(c *answer.RedisConnection, now time.Time) *answer.Verdict {
 		return nil
 	}
 	least := answer.Statement{}
-	if c.Sent.Count.Err != nil {
+	if c.Sent.Count.Err() != nil {
 		least = words.AtLeast.Of() // the rest of the queue can't be read
 	}
 	since := words.Duration(now.Sub(*c.Sent.Since).Round(time.Second))
@@ -156,7 +160,7 @@ func backlog(c *answer.RedisConnection) *answer.Verdict {
 		return nil
 	}
 	least := answer.Statement{}
-	if c.Backlog.Count.Err != nil {
+	if c.Backlog.Count.Err() != nil {
 		least = words.AtLeast.Of() // the rest of the queue can't be read
 	}
 	server, state := words.Text(c.Name.String()), words.Text(c.State.String())

@@ -159,7 +159,7 @@ func (q *query) request(o objects.Object) {
 	if features.Addr == 0 {
 		return // between two requests
 	}
-	out := answer.Request{Context: o.Addr, Status: answer.Maybe[int64]{Err: objects.ErrNoField}}
+	out := answer.Request{Context: o.Addr, Status: answer.Missing[int64](objects.ErrNoField)}
 	q.features(&out, features)
 	known := q.hosts[o.Addr]
 	if out.Trace == nil {
@@ -202,7 +202,7 @@ func (q *query) unfinished() {
 		if status.S != "ParsingRequestLine" && status.S != "ParsingHeaders" {
 			continue // not a request, or already answered
 		}
-		out := answer.Request{Status: answer.Maybe[int64]{Err: objects.ErrNoField}}
+		out := answer.Request{Status: answer.Missing[int64](objects.ErrNoField)}
 		q.kestrel(&out, o, s, x)
 		q.add(out)
 	}
@@ -366,7 +366,7 @@ func (q *query) iis(out *answer.Request, o objects.Object, s *iisContext, x obje
 	out.PathBase, out.Path, out.Query = g.TextAt(&s.PathBase, x), g.TextAt(&s.Path, x), g.TextAt(&s.Query, x)
 	out.Status = g.IntAt(&s.StatusCode, x)
 	begun := g.BoolAt(&s.Started, x)
-	if out.Begun, out.Upgraded = begun.Value, g.BoolAt(&s.Upgraded, x).Value; begun.Err == nil {
+	if out.Begun, out.Upgraded = begun.Value, g.BoolAt(&s.Upgraded, x).Value; begun.Err() == nil {
 		out.State = "in the application"
 	}
 	out.ID, out.Conn = g.TextAt(&s.RequestID, x), g.TextAt(&s.Connection, x)

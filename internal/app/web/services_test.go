@@ -104,7 +104,7 @@ func TestObjectPools(t *testing.T) {
 	over.Set(testdump.Words(o.Field("_items").Location(), 0x7e0000001000))
 	out, err = web.ObjectPools(t.Context(), v.Process)
 	require.NoError(t, err)
-	assert.Error(t, out.Pools[0].Retained.Err, "its objects can't be read")
+	assert.Error(t, out.Pools[0].Retained.Err(), "its objects can't be read")
 	assert.NotEmpty(t, out.Noted())
 }
 

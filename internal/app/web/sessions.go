@@ -156,10 +156,10 @@ func (q *sessionQuery) store(o objects.Object) {
 	}
 	s := &q.out.Stores[n]
 	s.Here = true
-	sessions, others := answer.Maybe[int64]{}, answer.Maybe[int64]{}
+	nSessions, nOthers, lost := int64(0), int64(0), error(nil)
 	cache := q.g.ObjectAt(&m.Cache, x)
 	if cache.Addr == 0 {
-		sessions.Err, others.Err = objects.ErrNoField, objects.ErrNoField
+		lost = objects.ErrNoField
 	} else {
 		for e, err := range q.items.CacheEntries(cache) {
 			var is bool
@@ -169,14 +169,15 @@ func (q *sessionQuery) store(o objects.Object) {
 			switch {
 			case err != nil:
 				q.g.Note(err)
-				sessions.Err, others.Err = cmp.Or(sessions.Err, err), cmp.Or(others.Err, err)
+				lost = cmp.Or(lost, err)
 			case is:
-				sessions.Value++
+				nSessions++
 			default:
-				others.Value++
+				nOthers++
 			}
 		}
 	}
+	sessions, others := answer.Of(nSessions, lost), answer.Of(nOthers, lost)
 	s.Sessions, s.Others = &sessions, &others
 }
 
@@ -223,11 +224,11 @@ func (q *sessionQuery) rests(store target.Addr, o objects.Object) (bool, error) 
 	key := q.g.Text(s.Key.Value(x).Text(limits.RequestText))
 	row := q.row(store, key, o.Addr)
 	row.ID = answer.Text{S: guid(id)}
-	rest := &answer.RestingSession{Entry: o.Addr, Address: value.Addr, Bytes: int64(a.Len), Accessed: answer.Maybe[time.Time]{Err: objects.ErrNoField}}
+	rest := &answer.RestingSession{Entry: o.Addr, Address: value.Addr, Bytes: int64(a.Len), Accessed: answer.Missing[time.Time](objects.ErrNoField)}
 	if t := q.g.TimeAt(&s.Accessed, x); t != nil {
 		rest.Accessed = answer.Known(*t)
 	}
-	if ticks := q.g.IntAt(&s.Expires, x); ticks.Err == nil && ticks.Value > 0 {
+	if ticks := q.g.IntAt(&s.Expires, x); ticks.Err() == nil && ticks.Value > 0 {
 		t, err := objects.DateTime(uint64(ticks.Value))
 		if q.g.Note(err); err == nil {
 			rest.Expires = &t
@@ -339,14 +340,14 @@ func (q *sessionQuery) live(o objects.Object, of *answer.Request) {
 		}
 	}
 	loaded, available, modified := q.g.BoolAt(&s.Loaded, x), q.g.BoolAt(&s.Available, x), q.g.BoolAt(&s.Modified, x)
-	err := cmp.Or(loaded.Err, available.Err, modified.Err)
+	err := cmp.Or(loaded.Err(), available.Err(), modified.Err())
 	switch {
 	case err != nil:
-		live.State.Err, live.Bytes.Err = err, err
+		live.State.Err, live.Bytes = err, answer.Missing[int64](err)
 	case !loaded.Value:
-		live.State.S, live.Bytes.Err = "not loaded", objects.ErrNoField
+		live.State.S, live.Bytes = "not loaded", answer.Missing[int64](objects.ErrNoField)
 	case !available.Value:
-		live.State.S, live.Bytes.Err = "could not be loaded", objects.ErrNoField
+		live.State.S, live.Bytes = "could not be loaded", answer.Missing[int64](objects.ErrNoField)
 	default:
 		live.State.S = "loaded"
 		if modified.Value {
@@ -354,10 +355,11 @@ func (q *sessionQuery) live(o objects.Object, of *answer.Request) {
 		}
 		values, err := q.loaded(&s.Store, x)
 		q.g.Note(err)
-		live.Bytes.Err = err
+		size := 0
 		for i := range values {
-			live.Bytes.Value += int64(len(values[i].name) + len(values[i].data))
+			size += len(values[i].name) + len(values[i].data)
 		}
+		live.Bytes = answer.Of(int64(size), err)
 		if of != nil || row.Rests == nil && row.Values == nil {
 			q.values(row, values)
 		}

@@ -65,7 +65,7 @@ func TestSessions(t *testing.T) {
 		assert.Equal(t, f[3], s.ID.S)
 		assert.Equal(t, f[4], strconv.FormatInt(s.Rests.Bytes, 10))
 		assert.Equal(t, "00:20:00", s.Rests.Sliding)
-		assert.NoError(t, s.Rests.Accessed.Err)
+		assert.NoError(t, s.Rests.Accessed.Err())
 		assert.Equal(t, 2026, s.Rests.Accessed.Value.Year())
 		require.NotNil(t, s.Rests.Retained)
 		assert.Greater(t, *s.Rests.Retained, s.Rests.Bytes, "the entry with its array and its key")
@@ -148,7 +148,7 @@ func TestDamagedSession(t *testing.T) {
 	}
 	over.Set(testdump.Damage{At: at.Rests.Address + 8, Bytes: []byte{0, 0, 0, 0x10}}) // a length that no dump has
 	out := askSessions(t, v, web.SessionOptions{}, false)
-	assert.Error(t, out.Stores[0].Sessions.Err)
+	assert.Error(t, out.Stores[0].Sessions.Err())
 	assert.NotEmpty(t, out.Noted())
 }
 

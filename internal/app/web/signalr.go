@@ -67,7 +67,7 @@ func (r *Reader) SignalR(ctx context.Context, h *heap.Heap, o heap.ScanOptions) 
 		if s, x := shapes.BindAs[*hubManager](g, object); s != nil {
 			out.Hubs = append(out.Hubs, r.hub(g, object, s, x))
 		} else if s, x := shapes.BindAs[*circuit](g, object); s != nil {
-			c := answer.BlazorCircuit{Address: object.Addr, ID: g.TextAt(&s.ID, x), Disposed: g.BoolAt(&s.Disposed, x), Connected: answer.Maybe[bool]{Err: objects.ErrNoField}}
+			c := answer.BlazorCircuit{Address: object.Addr, ID: g.TextAt(&s.ID, x), Disposed: g.BoolAt(&s.Disposed, x), Connected: answer.Missing[bool](objects.ErrNoField)}
 			if p, at := shapes.BindAt[*circuitClient](g, &s.Client, x); p != nil {
 				c.Connected, c.Connection = g.BoolAt(&p.Connected, at), g.TextAt(&p.ID, at)
 			}
@@ -115,15 +115,9 @@ func (r *Reader) hub(g shapes.Reading, o objects.Object, s *hubManager, x object
 			group := answer.SignalRGroup{Name: g.Text(item.Key.Text(limits.RequestText))}
 			members, err := item.Value.Object()
 			if err == nil {
-				for _, err := range r.items.ObjectsIn(members) {
-					if g.Note(err); err != nil {
-						group.Connections.Err = err
-						continue
-					}
-					group.Connections.Value++
-				}
+				group.Connections = r.countOf(g, r.items.ObjectsIn(members))
 			} else {
-				group.Connections.Err = err
+				group.Connections = answer.Missing[int64](err)
 				g.Note(err)
 			}
 			out.Groups = append(out.Groups, group)
@@ -134,7 +128,7 @@ func (r *Reader) hub(g shapes.Reading, o objects.Object, s *hubManager, x object
 
 // hubConnection describes a client of a hub.
 func (r *Reader) hubConnection(g shapes.Reading, out *answer.SignalRConnection, o objects.Object) {
-	out.Address, out.Waiting = o.Addr, answer.Maybe[int64]{Err: objects.ErrNoField}
+	out.Address, out.Waiting = o.Addr, answer.Missing[int64](objects.ErrNoField)
 	s, x := shapes.BindAs[*hubConnection](g, o)
 	if s == nil {
 		return

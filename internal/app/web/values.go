@@ -47,7 +47,7 @@ func (r *Reader) address(g shapes.Reading, f *objects.RefField, port *objects.In
 		return ""
 	}
 	p := g.IntAt(port, x)
-	if p.Err != nil || p.Value == 0 {
+	if p.Err() != nil || p.Value == 0 {
 		return text
 	}
 	if strings.Contains(text, ":") {

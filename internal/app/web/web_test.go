@@ -303,7 +303,7 @@ func TestOwnHandler(t *testing.T) {
 	require.NoError(t, err)
 	assert.Empty(t, out.Noted())
 	assert.Equal(t, "System.Uri", out.List[0].Own.S)
-	assert.NoError(t, out.List[0].Handler.Err)
+	assert.NoError(t, out.List[0].Handler.Err())
 	assert.Zero(t, out.List[0].Handler.Value)
 }
 
@@ -346,7 +346,7 @@ func TestWebSockets(t *testing.T) {
 		sides := map[bool]*answer.WebSocket{}
 		for i := range out.Sockets {
 			s := &out.Sockets[i]
-			require.NoError(t, s.Server.Err)
+			require.NoError(t, s.Server.Err())
 			sides[s.Server.Value] = s
 			assert.Equal(t, "Open", s.State.S)
 			assert.False(t, s.Disposed.Value || s.SentClose.Value || s.ReceivedClose.Value)
@@ -444,11 +444,11 @@ func TestClientCode(t *testing.T) {
 				require.NoError(t, err)
 				require.NotNil(t, w.Stack, w.URI.S)
 				who[u.Path] = string(w.Stack.Remote) + " " + w.Stack.Frames[len(w.Stack.Frames)-1].Method.S
-				if w.Age.Err == nil {
+				if w.Age.Err() == nil {
 					assert.Less(t, w.Age.Value, int64(60_000), "%s: the program sent it within the last minute", w.URI)
 					assert.Equal(t, answer.Known[int64](4*60*60*1000), w.Timeout)
 				}
-				assert.Equal(t, w.Age.Err == nil, u.Path != "/feed" && u.Path != "/chat", "%s: its response has begun", u.Path)
+				assert.Equal(t, w.Age.Err() == nil, u.Path != "/feed" && u.Path != "/chat", "%s: its response has begun", u.Path)
 			}
 		}
 		const core = " System.Net.Http.HttpClient.<SendAsync>g__Core|83_0"

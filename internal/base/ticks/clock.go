@@ -45,7 +45,7 @@ func (c *Clock) Now() answer.Maybe[int64] {
 	}
 	c.narrow = nil
 	if !c.any {
-		return answer.Maybe[int64]{Err: fmt.Errorf("the time of the dump: %w", target.ErrNotInDump)}
+		return answer.Missing[int64](fmt.Errorf("the time of the dump: %w", target.ErrNotInDump))
 	}
 	return answer.Known(c.newest)
 }

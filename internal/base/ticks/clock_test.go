@@ -14,7 +14,7 @@ import (
 // counter wraps.
 func TestClock(t *testing.T) {
 	var c ticks.Clock
-	assert.ErrorIs(t, c.Now().Err, target.ErrNotInDump)
+	assert.ErrorIs(t, c.Now().Err(), target.ErrNotInDump)
 	c.Note64(0x1_0000_0010, nil)
 	c.Note64(0x9_0000_0000, errors.New("not read"))
 	assert.EqualValues(t, int64(0x1_0000_0010), c.Now().Value)

@@ -127,7 +127,7 @@ func TestDynamicObjects(t *testing.T) {
 		}
 		require.NoError(t, err, name)
 		assert.Zero(t, il.MethodDesc)
-		assert.ErrorIs(t, il.Name.Err, target.ErrUnsupported)
+		assert.ErrorIs(t, il.Name.Err(), target.ErrUnsupported)
 		if got := lines(t, il); strings.Contains(got[0], "ldarg") {
 			assert.Equal(t, emitted, got)
 		} else {
@@ -163,7 +163,7 @@ func TestILAt(t *testing.T) {
 	n := 0
 	eachMethod(t, func(t *testing.T, l *disasm.Lister, m *dac.MethodDesc) {
 		il, err := l.IL(m.Addr)
-		if err != nil || il.NoBody || il.Address.Err != nil {
+		if err != nil || il.NoBody || il.Address.Err() != nil {
 			return
 		}
 		at, err := l.ILAt(il.Address.Value)
@@ -172,7 +172,7 @@ func TestILAt(t *testing.T) {
 		assert.Equal(t, il.CodeSize, at.CodeSize)
 		assert.Equal(t, il.Clauses, at.Clauses)
 		assert.Equal(t, il.Locals == nil, at.Locals == nil)
-		assert.ErrorIs(t, at.Name.Err, target.ErrUnsupported)
+		assert.ErrorIs(t, at.Name.Err(), target.ErrUnsupported)
 		n++
 	})
 	assert.NotZero(t, n)
@@ -210,7 +210,7 @@ func TestDynamicWithoutItems(t *testing.T) {
 	for _, a := range []target.Addr{m.Addr, at} {
 		il, err := disasm.NewLister(damaged, objects.New(damaged)).IL(a)
 		require.NoError(t, err)
-		require.Error(t, il.Items.Err)
+		require.Error(t, il.Items.Err())
 		require.Equal(t, []string{"0 ldarg.0 ", "1 call 6000002", "6 ldarg.0 ", "7 call 6000003", "12 ret "}, lines(t, il))
 		require.NotEmpty(t, il.Noted())
 	}
@@ -228,8 +228,8 @@ func TestDynamicFaults(t *testing.T) {
 			a.Add("IL", nil, err)
 			return
 		}
-		a.Add("name", il.Name.Value, il.Name.Err)
-		a.Add("items", il.Items.Value, il.Items.Err)
+		a.Add("name", il.Name.Value, il.Name.Err())
+		a.Add("items", il.Items.Value, il.Items.Err())
 		for in := range il.Instructions {
 			at := fmt.Sprint("instruction ", in.Offset)
 			a.Add(at, fmt.Sprint(in.Opcode, in.Token), nil)

@@ -149,7 +149,7 @@ func (f *frame) code() answer.Text {
 
 func address(a *uint64) answer.Maybe[target.Addr] {
 	if a == nil {
-		return answer.Maybe[target.Addr]{Err: target.ErrNotInDump}
+		return answer.Missing[target.Addr](target.ErrNotInDump)
 	}
 	return answer.Known(target.Addr(*a))
 }
@@ -158,17 +158,17 @@ func address(a *uint64) answer.Maybe[target.Addr] {
 // other data of the runtime about threads is a *NoMemoryError.
 func (r *Report) ManagedThreads() *answer.ManagedThreads {
 	absent := &NoMemoryError{}
-	out := &answer.ManagedThreads{Counts: answer.Maybe[answer.ThreadCounts]{Err: absent}, Threads: []answer.ManagedThread{}}
+	out := &answer.ManagedThreads{Counts: answer.Missing[answer.ThreadCounts](absent), Threads: []answer.ManagedThread{}}
 	out.Note(fmt.Errorf("managed ids, states, GC modes, allocation contexts and domains of threads: %w", absent))
 	for i := range r.threads {
 		t := &r.threads[i]
 		if !t.managed {
 			continue
 		}
-		m := answer.ManagedThread{Thread: answer.Thread{Index: &i, OSID: t.ID}, State: answer.Maybe[answer.Hex]{Err: absent}, GCMode: answer.Text{Err: absent},
-			AllocPointer: answer.Maybe[target.Addr]{Err: absent}, AllocLimit: answer.Maybe[target.Addr]{Err: absent},
-			Domain: answer.Maybe[target.Addr]{Err: absent}, Apartment: answer.Text{Err: absent},
-			User: answer.Maybe[answer.Seconds]{Err: absent}, Kernel: answer.Maybe[answer.Seconds]{Err: absent}}
+		m := answer.ManagedThread{Thread: answer.Thread{Index: &i, OSID: t.ID}, State: answer.Missing[answer.Hex](absent), GCMode: answer.Text{Err: absent},
+			AllocPointer: answer.Missing[target.Addr](absent), AllocLimit: answer.Missing[target.Addr](absent),
+			Domain: answer.Missing[target.Addr](absent), Apartment: answer.Text{Err: absent},
+			User: answer.Missing[answer.Seconds](absent), Kernel: answer.Missing[answer.Seconds](absent)}
 		if t.exception.isSet() {
 			m.Exception = &answer.ThrownObject{Address: t.exception.object, Type: t.exception.name()}
 		}
@@ -179,7 +179,7 @@ func (r *Report) ManagedThreads() *answer.ManagedThreads {
 
 // Crash describes the crash.
 func (r *Report) Crash() *answer.Crash {
-	out := &answer.Crash{Address: answer.Maybe[target.Addr]{Err: target.ErrNotInDump}}
+	out := &answer.Crash{Address: answer.Missing[target.Addr](target.ErrNotInDump)}
 	for i := range r.threads {
 		if t := &r.threads[i]; t.exception.isSet() {
 			out.Carried = append(out.Carried, answer.CarriedException{Thread: answer.Thread{Index: &i, OSID: t.ID}, State: answer.CarriedReported,
@@ -247,7 +247,7 @@ func (t *thread) crash(out *answer.Crash) {
 
 func register(a target.Addr, known bool) answer.Maybe[target.Addr] {
 	if !known {
-		return answer.Maybe[target.Addr]{Err: target.ErrNotInDump}
+		return answer.Missing[target.Addr](target.ErrNotInDump)
 	}
 	return answer.Known(a)
 }

@@ -134,7 +134,7 @@ func (e *Encoder) encode(p *Plan, v reflect.Value) {
 	case codeStruct:
 		e.object(p, v)
 	case codeAbsent:
-		if v.FieldByIndex(p.err).IsNil() {
+		if v.FieldByIndex(p.state).IsZero() != p.known {
 			e.encode(p.elem, v.FieldByIndex(p.value))
 			return
 		}

@@ -75,7 +75,7 @@ const (
 	codeIterator
 	codeMap
 	codeStruct
-	codeAbsent // a struct of a value and the error that replaces it
+	codeAbsent // a struct of a value and a field that says whether it is missing
 )
 
 // A Plan describes how to encode the values of a type.
@@ -86,7 +86,8 @@ type Plan struct {
 	elem   *Plan // of a pointer, list or map; for codeAbsent of the value
 	fields []Field
 	value  []int // codeAbsent: index of the value
-	err    []int // codeAbsent: index of the error
+	state  []int // codeAbsent: index of the field that says whether the value is missing
+	known  bool  // codeAbsent: that field is not zero if there is a value
 }
 
 // A Field is one field of an object.
@@ -264,34 +265,36 @@ func hasFields(t reflect.Type) bool {
 }
 
 func hasAbsent(t reflect.Type) bool {
-	value, _ := absentFields(t)
+	value, _, _ := absentFields(t)
 	return value != nil
 }
 
-// absentFields returns the indexes of the field tagged jsonenc:"value" and of the error tagged
-// jsonenc:"absent" that replaces it. Both may be in an embedded struct.
-func absentFields(t reflect.Type) (value, err []int) {
+// absentFields returns the indexes of the field tagged jsonenc:"value" and of the one that says whether there is a value:
+// an error tagged jsonenc:"absent", which is then nil, or a bool tagged jsonenc:"known". They may be in an embedded struct.
+func absentFields(t reflect.Type) (value, state []int, known bool) {
 	if t.Kind() != reflect.Struct {
-		return nil, nil
+		return nil, nil, false
 	}
 	for f := range t.Fields() {
 		switch f.Tag.Get("jsonenc") {
 		case "value":
 			value = f.Index
 		case "absent":
-			err = f.Index
+			state = f.Index
+		case "known":
+			state, known = f.Index, true
 		}
 		if f.Anonymous && t.NumField() == 1 {
-			if v, e := absentFields(f.Type); v != nil {
-				return append([]int{0}, v...), append([]int{0}, e...)
+			if v, s, k := absentFields(f.Type); v != nil {
+				return append([]int{0}, v...), append([]int{0}, s...), k
 			}
 		}
 	}
-	return value, err
+	return value, state, known
 }
 
 func (c compiler) compileStruct(p *Plan) {
-	if p.value, p.err = absentFields(p.Type); p.value != nil {
+	if p.value, p.state, p.known = absentFields(p.Type); p.value != nil {
 		p.code, p.elem = codeAbsent, c.plan(p.Type.FieldByIndex(p.value).Type)
 		return
 	}

@@ -136,7 +136,7 @@ func (n *object) task(ctx context.Context, s *session) ([]dap.Variable, error) {
 			out = append(out, dap.Variable{Name: name, Value: value})
 		}
 	}
-	if t.ID.Err == nil && t.ID.Value != 0 {
+	if t.ID.Err() == nil && t.ID.Value != 0 {
 		text("Id", fmt.Sprint(t.ID.Value))
 	}
 	text("Code", t.Name.String())
@@ -339,7 +339,7 @@ func (n *object) collection(ctx context.Context, s *session, p part) ([]dap.Vari
 	if err != nil {
 		return nil, err
 	}
-	q := &sequence{length: c.Count.Value, known: c.Count.Err == nil, also: []dap.Variable{n.rawView(s)}}
+	q := &sequence{length: c.Count.Value, known: c.Count.Err() == nil, also: []dap.Variable{n.rawView(s)}}
 	if c.Text != nil {
 		q.also = append([]dap.Variable{{Name: "Text", Value: answer.Quote(*c.Text)}}, q.also...)
 	}

@@ -162,7 +162,7 @@ func (s *session) statics(ctx context.Context, f *frame) (fields []answer.Field,
 	case t.FieldsErr != nil:
 		return nil, "", v, t.FieldsErr
 	}
-	if t.Name.Err == nil {
+	if t.Name.Err() == nil {
 		of = t.Name.Value
 	}
 	return t.Fields, of, v, nil

@@ -196,7 +196,7 @@ func (s *session) show(ctx context.Context, f *frame, index int) dap.StackFrame 
 		return s.showLater(ctx, f, out)
 	}
 	out.Name = s.frameName(f.Frame)
-	if f.IP.Err == nil {
+	if f.IP.Err() == nil {
 		out.InstructionPointerReference = reference(f.IP.Value)
 	}
 	if f.Module != "" {

@@ -130,7 +130,7 @@ func (s *session) showCollection(ctx context.Context, v *process.Process, a targ
 	if c.Text != nil {
 		out.NamedVariables++
 	}
-	if c.Count.Err == nil {
+	if c.Count.Err() == nil {
 		out.IndexedVariables = clampInt(c.Count.Value)
 		if c.Text == nil {
 			out.Value = fmt.Sprintf("Count = %d", c.Count.Value)

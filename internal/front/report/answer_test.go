@@ -82,7 +82,7 @@ func TestAnswerJSONShapes(t *testing.T) {
 		"missing": {&struct {
 			A answer.Maybe[int] `json:"a,omitzero"`
 			B answer.Maybe[int] `json:"b"`
-		}{answer.Maybe[int]{Err: target.ErrCorrupt}, answer.Maybe[int]{Err: target.ErrCorrupt}}, `{"b":null}`},
+		}{answer.Missing[int](target.ErrCorrupt), answer.Missing[int](target.ErrCorrupt)}, `{"b":null}`},
 	} {
 		doc, _, err := encode(t, c.v)
 		require.NoError(t, err, name)

@@ -131,7 +131,7 @@ func (c *cards) field(r *record, f *jsonenc.Field, tag *cardTag, v reflect.Value
 	v, missing := present(v)
 	core := f.Plan.Core()
 	switch {
-	case missing != nil && errors.Is(missing, target.ErrUnsupported) && tag.place != placeHead:
+	case missing != nil && errors.Is(missing, target.ErrUnsupported) && !errors.Is(missing, answer.ErrUnknown) && tag.place != placeHead:
 	case missing != nil:
 		r.add(tag, min(1, strings.Count(tag.forms[len(tag.forms)-1], "%")), answer.Absent(missing))
 	case !v.IsValid():
@@ -316,8 +316,8 @@ func present(v reflect.Value) (reflect.Value, error) {
 			return v, v.Interface().(answer.Reason).Err
 		case v.Kind() == reflect.Pointer:
 			v = v.Elem()
-		case v.Kind() == reflect.Struct && v.FieldByName("Err").IsValid() && v.FieldByName("Value").IsValid():
-			if err, _ := v.FieldByName("Err").Interface().(error); err != nil {
+		case v.Kind() == reflect.Struct && v.Type().Implements(reflect.TypeFor[maybe]()) && v.FieldByName("Value").IsValid():
+			if err := v.Interface().(maybe).Err(); err != nil {
 				return reflect.Value{}, err
 			}
 			v = v.FieldByName("Value")
@@ -327,6 +327,9 @@ func present(v reflect.Value) (reflect.Value, error) {
 	}
 	return v, nil
 }
+
+// A maybe is an answer.Maybe of any type.
+type maybe interface{ Err() error }
 
 // leaf returns a value as text, and the index of the tag's form for it.
 func (t *cardTag) leaf(name string, v reflect.Value) (text string, form int) {

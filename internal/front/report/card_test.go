@@ -28,10 +28,10 @@ func card(t *testing.T, v any) string {
 func TestCard(t *testing.T) {
 	since := time.Date(2026, 1, 2, 3, 4, 0, 0, time.UTC)
 	a := &answer.Redis{Multiplexers: []answer.RedisMultiplexer{{
-		Address: 0x7f7d8d80be00, SyncTimeouts: answer.Known[int64](4000), AsyncTimeouts: answer.Of(int64(0), target.ErrCorrupt),
+		Address: 0x7f7d8d80be00, SyncTimeouts: answer.Known[int64](4000), AsyncTimeouts: answer.Of(int64(0), target.ErrCorrupt), Disposed: answer.Known(false),
 		Connections: []answer.RedisConnection{{
 			Address: 0x7f7d8d80be28, Name: answer.Text{S: "gone\x1b:6379"}, State: answer.Text{Err: target.ErrNotInDump},
-			Backlog: answer.RedisQueue{Count: answer.Known[int64](3), First: 0x7f7d8d80c1e0, Since: &since},
+			Backlog: answer.RedisQueue{Count: answer.Known[int64](3), First: 0x7f7d8d80c1e0, Since: &since}, Sent: answer.RedisQueue{Count: answer.Known[int64](0)},
 		}},
 	}}, Verdicts: []answer.Verdict{{Statement: answer.Statement{Text: "3 commands wait"}, Strength: answer.StrengthRecorded, Evidence: []string{"the backlog"}}}}
 	assert.Equal(t, `3 commands wait [recorded]
@@ -81,7 +81,7 @@ func TestCardTags(t *testing.T) {
 	}{[]tagged{
 		{Label: 5, Words: "w", Form: 1, Flag: true, Unset: true, Empty: "e", Gone: answer.Known[int64](2), Other: answer.Known[int64](7), Joined: "j", Zero: 1, Limit: 3,
 			ID: 12345, AgeMs: 1500, Head: "h", Hidden: "secret", Left: "l", Instead: "i", Line: "x", More: "y", Names: []string{"a", "b"}, Lines: []string{"c", "d"}},
-		{Form: 2, Gone: answer.Maybe[int64]{Err: target.ErrNotInDump}, Other: answer.Maybe[int64]{Err: target.ErrUnsupported}, Joined: "k", Limit: math.MaxInt32, Instead: "i"},
+		{Form: 2, Gone: answer.Missing[int64](target.ErrNotInDump), Other: answer.Missing[int64](target.ErrUnsupported), Joined: "k", Limit: math.MaxInt32, Instead: "i"},
 	}}
 	assert.Equal(t, `[h]: label 5, few words w, 1 cat, set, unset, empty e, 2 dogs, other 7 (j), zero 1, limit 3, id 12345, age 1.5 s, names a, b
   left l, instead i
@@ -92,6 +92,17 @@ func TestCardTags(t *testing.T) {
 label 0, 2 cats, not set, nothing, <not in dump> dogs, (k), id 0, age 0 s
   left instead i
 `, card(t, v))
+}
+
+// TestCardUnset: a value that nobody has set is unknown, and no zero, in a record and in a table.
+func TestCardUnset(t *testing.T) {
+	v := &struct {
+		Free  answer.Maybe[int64] `json:"free"`
+		Cells []cell              `json:"cells" text:"cells;table"`
+	}{Cells: []cell{{Address: 0x10, Of: 1}}}
+	got := card(t, v)
+	assert.Contains(t, got, "free <unknown>")
+	assert.Regexp(t, `10 +<unknown>`, got)
 }
 
 type titled struct {
@@ -130,7 +141,7 @@ func TestCardLists(t *testing.T) {
 		Row    []titled `json:"row" text:"row;row"`
 	}{
 		[]titled{{1, 0}, {0, 0}, {2, 7}, {3, 0}, {0, 0}}, []titled{{1, 0}},
-		[]cell{{0x10, "界", 4, answer.Known[int64](1000), ""}, {0x7f7d8d80be28, "", 5, answer.Maybe[int64]{Err: target.ErrCorrupt}, ""}}, []titled{{5, 0}, {5, 0}},
+		[]cell{{0x10, "界", 4, answer.Known[int64](1000), ""}, {0x7f7d8d80be28, "", 5, answer.Missing[int64](target.ErrCorrupt), ""}}, []titled{{5, 0}, {5, 0}},
 	}
 	assert.Equal(t, `row No. IIIII, No. IIIII
 part No. I

@@ -238,7 +238,7 @@ func TestNativeVersions(t *testing.T) {
 			require.NoError(t, err)
 			queues = true
 		}
-		assert.Equal(t, queues, p.Queued.Err != nil, "static fields are not known")
+		assert.Equal(t, queues, p.Queued.Err() != nil, "static fields are not known")
 		for _, verdict := range p.Verdicts {
 			assert.NotEqual(t, answer.StrengthProved, verdict.Strength, "static fields are not known: %s", verdict.Text)
 		}

@@ -1,8 +1,10 @@
 package house_test
 
 import (
+	"bytes"
 	"go/parser"
 	"go/token"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -32,5 +34,21 @@ func TestExamplesNeedFewImports(t *testing.T) {
 			assert.NotContains(t, i.Path.Value, "/internal/", path)
 		}
 		assert.True(t, own >= 1 && own <= imports, "%s imports %d packages of sosgo", path, own)
+	}
+}
+
+// TestProgramsAreShort checks that each complete program in docs/examples stays below 120 lines, and has a test.
+func TestProgramsAreShort(t *testing.T) {
+	const lines = 120
+	root, err := testcase.ModuleRoot()
+	require.NoError(t, err)
+	files, err := filepath.Glob(filepath.Join(root, "docs", "examples", "*", "main.go"))
+	require.NoError(t, err)
+	assert.GreaterOrEqual(t, len(files), 3)
+	for _, path := range files {
+		text, err := os.ReadFile(path)
+		require.NoError(t, err)
+		assert.Less(t, bytes.Count(text, []byte("\n")), lines, path)
+		assert.FileExists(t, filepath.Join(filepath.Dir(path), "main_test.go"))
 	}
 }

@@ -97,8 +97,8 @@ func sizeLine(out *pieces, size answer.Maybe[uint64]) { out.label("Size", SizeTe
 
 // SizeText returns a size as SOS's dumpobj writes it, or the reason why it is missing.
 func SizeText(size answer.Maybe[uint64]) string {
-	if size.Err != nil {
-		return answer.Absent(size.Err)
+	if size.Err() != nil {
+		return answer.Absent(size.Err())
 	}
 	return fmt.Sprintf("%d(0x%x) bytes", size.Value, size.Value)
 }

@@ -14,7 +14,7 @@ func TaskState(p *report.Page, s *answer.TaskState) {
 		p.Printf(" (%s)", strings.Join(s.Names, ", "))
 	}
 	p.Print("\n")
-	if s.ID.Err == nil && s.ID.Value != 0 {
+	if s.ID.Err() == nil && s.ID.Value != 0 {
 		p.Printf("id %d\n", s.ID.Value)
 	}
 	if s.Result != "" {
@@ -41,7 +41,7 @@ func TaskState(p *report.Page, s *answer.TaskState) {
 // taskWaits writes what a task waits for, and what awaits it.
 func taskWaits(p *report.Page, s *answer.TaskState) {
 	what := "task of"
-	if s.ID.Err != nil {
+	if s.ID.Err() != nil {
 		what = "async method"
 	}
 	p.Printf("%s %s\n", what, report.Escape(s.Name.String()))

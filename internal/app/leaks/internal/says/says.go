@@ -50,7 +50,7 @@ func Title(s *answer.Suspect) answer.Statement {
 			return sentence.Of(words.Commas(s.Members.Count), words.Type(s.Members.Type.String()), typeOf(owner))
 		}
 		switch {
-		case s.Elements.Err == nil:
+		case s.Elements.Err() == nil:
 			return words.ElementsInOne.Of(n, typeOf(collection(s)))
 		case s.Owner != nil:
 			return members(words.MembersInOne, s.Owner)
@@ -82,7 +82,7 @@ func Title(s *answer.Suspect) answer.Statement {
 	case answer.SuspectWeak:
 		return words.WeakDead.Of(words.Commas(s.Dead), n, typeOf(collection(s)))
 	}
-	if s.Elements.Err == nil {
+	if s.Elements.Err() == nil {
 		return words.OneWithElements.Of(typeOf(collection(s)), words.Commas(s.Elements.Value))
 	}
 	return words.OneObject.Of(typeOf(s.Point))
@@ -91,7 +91,7 @@ func Title(s *answer.Suspect) answer.Statement {
 // elementsOf returns the number of a suspect's elements, as far as it is known.
 func elementsOf(s *answer.Suspect) answer.Statement {
 	switch {
-	case s.Elements.Err != nil:
+	case s.Elements.Err() != nil:
 		return words.ManyElements.Of()
 	case s.AtLeast:
 		return words.LeastElements.Of(words.Commas(s.Elements.Value))

@@ -147,8 +147,8 @@ func explained(c *cli.Context, run func() (report.Answer, error)) (report.Answer
 	if errors.As(err, &foreign) {
 		return askOwner(c, foreign, run)
 	}
-	if target.Kind(err) == nil || errors.Is(err, answer.ErrHidden) {
-		return out, err
+	if target.Kind(err) == nil || errors.Is(err, answer.ErrHidden) || errors.Is(err, target.ErrLimit) || errors.Is(err, target.ErrClosed) {
+		return out, err // another address would fail, too
 	}
 	if c.Mask() != nil {
 		err = &unshownError{err, given[0]}

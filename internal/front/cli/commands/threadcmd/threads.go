@@ -67,7 +67,7 @@ func sortByTimes[T any](list []T, times func(*T) (user, kernel answer.Maybe[answ
 	}, false
 	for i := range list {
 		user, _ := times(&list[i])
-		recorded = recorded || user.Err == nil
+		recorded = recorded || user.Err() == nil
 	}
 	if !recorded {
 		return noTimesError{}

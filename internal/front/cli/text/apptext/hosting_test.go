@@ -26,7 +26,7 @@ func TestChangesAreRecorded(t *testing.T) {
 	assert.Contains(t, none, "tracks 8, 0 changed")
 	assert.Contains(t, none, caveat, "0 is EF Core's record, too")
 	assert.Contains(t, text(answer.Known[int64](3), true), caveat)
-	unknown := text(answer.Maybe[int64]{Err: target.ErrNotInDump}, true)
+	unknown := text(answer.Missing[int64](target.ErrNotInDump), true)
 	assert.NotContains(t, unknown, "changed")
 	assert.NotContains(t, unknown, caveat)
 	assert.NotContains(t, text(answer.Known[int64](0), false), caveat, "an unused context has no changes to speak of")

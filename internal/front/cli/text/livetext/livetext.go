@@ -33,7 +33,7 @@ func process(p *report.Page, l *answer.LiveProcess) {
 	if l.Resident != nil {
 		rss = report.Size(*l.Resident)
 	}
-	if l.Age.Err == nil {
+	if l.Age.Err() == nil {
 		age = report.Millis(int64(l.Age.Value * 1000))
 	}
 	p.Printf("%7d  %-12s %-12s %11s %10s  %s", l.PID, or(l.Runtime), or(l.User), age, rss, report.Escape(l.Name))

@@ -17,12 +17,12 @@ func GC(p *report.Page, a *answer.GC) {
 	for _, t := range a.State.Waited {
 		gcFact(p, "", "waits for "+text.Thread(&t)+", which runs managed code")
 	}
-	if n := gcNumber(a.AtLeast); a.AtLeast.Err == nil && a.AtLeast.Value > 0 {
+	if n := gcNumber(a.AtLeast); a.AtLeast.Err() == nil && a.AtLeast.Value > 0 {
 		gcFact(p, "Collections:", "at least "+n)
 	}
 	gcFact(p, "Mechanisms:", gcCounts(a.Mechanisms))
 	gcFact(p, "Compacted for:", gcCounts(a.Compactions))
-	if a.Pinned.Err == nil && a.AsyncPinned.Err == nil {
+	if a.Pinned.Err() == nil && a.AsyncPinned.Err() == nil {
 		gcFact(p, "Pinned:", fmt.Sprintf("%s, and %s for overlapped I/O", report.Count(a.Pinned.Value, "handle", "handles"), report.Commas(a.AsyncPinned.Value)))
 	}
 	for _, f := range a.Failures {
@@ -50,8 +50,8 @@ func gcFact(p *report.Page, label, value string) {
 }
 
 func gcNumber(n answer.Maybe[uint64]) string {
-	if n.Err != nil {
-		return answer.Absent(n.Err)
+	if n.Err() != nil {
+		return answer.Absent(n.Err())
 	}
 	return report.Commas(n.Value)
 }
@@ -59,24 +59,24 @@ func gcNumber(n answer.Maybe[uint64]) string {
 func gcKind(a *answer.GC) string {
 	kind, heap := "workstation", "segments"
 	switch {
-	case a.Server.Err != nil:
-		kind = answer.Absent(a.Server.Err)
+	case a.Server.Err() != nil:
+		kind = answer.Absent(a.Server.Err())
 	case a.Server.Value:
 		kind = "server"
 	}
 	switch {
-	case a.Regions.Err != nil:
-		heap = answer.Absent(a.Regions.Err)
+	case a.Regions.Err() != nil:
+		heap = answer.Absent(a.Regions.Err())
 	case a.Regions.Value:
 		heap = "regions"
 	}
 	parts := []string{kind, heap}
-	if a.Heaps.Err != nil {
-		parts = append(parts, "heaps "+answer.Absent(a.Heaps.Err))
+	if a.Heaps.Err() != nil {
+		parts = append(parts, "heaps "+answer.Absent(a.Heaps.Err()))
 	} else {
 		parts = append(parts, report.Count(uint64(a.Heaps.Value), "heap", "heaps"))
 	}
-	if a.DATAS.Err == nil {
+	if a.DATAS.Err() == nil {
 		parts = append(parts, fmt.Sprintf("dynamic adaptation (DATAS) mode %d", a.DATAS.Value))
 	}
 	if name := a.Library.S; name != "" {
@@ -89,8 +89,8 @@ func gcState(a *answer.GC) string {
 	s := &a.State
 	var parts []string
 	switch {
-	case s.InCollection.Err != nil:
-		parts = append(parts, "collection "+answer.Absent(s.InCollection.Err))
+	case s.InCollection.Err() != nil:
+		parts = append(parts, "collection "+answer.Absent(s.InCollection.Err()))
 	case s.InCollection.Value:
 		parts = append(parts, "a collection was changing the heap")
 	default:
@@ -171,34 +171,34 @@ func gcRecord(p *report.Page, c *answer.GCRecord) {
 		words = append(words, "compacting")
 	}
 	p.Printf("\nCollection %s (%s, asked for by the program): generation %s, %s\n", gcInt(c.Index), report.Hex12(c.Address), gcInt(c.Generation), strings.Join(words, ", "))
-	pause := answer.Absent(c.Pause.Err)
-	if c.Pause.Err == nil {
+	pause := answer.Absent(c.Pause.Err())
+	if c.Pause.Err() == nil {
 		pause = fmt.Sprintf("%.3f ms", 1000*float64(c.Pause.Value))
 	}
-	share := answer.Absent(c.PauseShare.Err)
-	if c.PauseShare.Err == nil {
+	share := answer.Absent(c.PauseShare.Err())
+	if c.PauseShare.Err() == nil {
 		share = fmt.Sprintf("%.2f%%", float64(c.PauseShare.Value)/100)
 	}
 	p.Printf("  pause %s, %s of the time so far; heap %s, free %s, committed %s, survived %s\n", pause, share, gcSize(c.HeapSize), gcSize(c.Fragmented), gcSize(c.Committed), gcSize(c.Promoted))
 	p.Printf("  pinned objects %s, awaiting finalization %s; the collector may use %s; memory load %s, high from %s on\n", gcInt(c.Pinned), gcInt(c.Finalizing), gcSize(c.AvailableMemory),
 		gcSize(c.MemoryLoad), gcSize(c.HighMemoryLoad))
 	for _, g := range c.Sizes {
-		if g.Before.Value != 0 || g.After.Value != 0 || g.Before.Err != nil || g.After.Err != nil {
+		if g.Before.Value != 0 || g.After.Value != 0 || g.Before.Err() != nil || g.After.Err() != nil {
 			p.Printf("  generation %-7s %s before, %s after with %s free\n", g.Generation, gcSize(g.Before), gcSize(g.After), gcSize(g.FragmentedAfter))
 		}
 	}
 }
 
 func gcInt(n answer.Maybe[int64]) string {
-	if n.Err != nil {
-		return answer.Absent(n.Err)
+	if n.Err() != nil {
+		return answer.Absent(n.Err())
 	}
 	return fmt.Sprint(n.Value)
 }
 
 func gcSize(n answer.Maybe[int64]) string {
-	if n.Err != nil {
-		return answer.Absent(n.Err)
+	if n.Err() != nil {
+		return answer.Absent(n.Err())
 	}
 	return report.Size(uint64(max(0, n.Value)))
 }
@@ -215,7 +215,7 @@ func gcThreads(p *report.Page, a *answer.GC) {
 		p.Fail(t.Row(gcNumber(r.Allocated), r.Left, text.Thread(&r.Thread)))
 	}
 	p.Fail(t.Flush())
-	if a.Left.Err == nil {
+	if a.Left.Err() == nil {
 		p.Printf("%s left in allocation contexts\n", report.Size(a.Left.Value))
 	}
 }

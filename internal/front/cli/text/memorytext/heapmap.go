@@ -81,7 +81,7 @@ func (t *mapText) picture() {
 
 // group draws parts of one generation: on one line if there is room, and their sums in front.
 func (t *mapText) group(list []answer.MapPart) [][]string {
-	var sizes answer.MapSizes
+	sizes := answer.MapSizes{Pinned: answer.Known[uint64](0)}
 	for i := range list {
 		sizes.Add(&list[i].MapSizes)
 	}
@@ -189,8 +189,8 @@ func (t *mapText) known(s *answer.MapSizes, number string) string {
 // pins returns a number of pinned handles, with a plus where there may be more.
 func (t *mapText) pins(s *answer.MapSizes) string {
 	switch {
-	case s.Pinned.Err != nil:
-		return answer.Absent(s.Pinned.Err)
+	case s.Pinned.Err() != nil:
+		return answer.Absent(s.Pinned.Err())
 	case t.m.PinsPartial:
 		return report.Commas(s.Pinned.Value) + "+"
 	}

@@ -27,7 +27,7 @@ func TestHeapMapSigns(t *testing.T) {
 	cells := []answer.MapCell{{Size: 100, Used: 1}, {Size: 100, Used: 25}, {Size: 100, Used: 50}, {Size: 100, Used: 75, Unread: 25}, {Size: 100, Used: 100},
 		{Size: 100, Free: 100}, {Size: 100, Unread: 60, Used: 40}, {Size: 100}}
 	m := &answer.HeapMap{CellSize: 100, Parts: []answer.MapPart{{Generation: "0", Cells: cells}}}
-	m.Parts[0].Pinned.Err = target.ErrNotInDump
+	m.Parts[0].Pinned = answer.Missing[uint64](target.ErrNotInDump)
 	m.Generations = []answer.MapGeneration{{Generation: "2", MapSizes: answer.MapSizes{Unread: 100, Err: target.ErrNotInDump}},
 		{Generation: "large", MapSizes: answer.MapSizes{Objects: 12, Used: 100, Unread: 100, Err: target.ErrCorrupt}}}
 	m.Lost = []answer.LostSegment{{Address: 0x1000, Generation: "2", Err: target.ErrCorrupt}}

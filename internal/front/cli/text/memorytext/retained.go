@@ -216,7 +216,7 @@ func link(n *answer.Link) []string {
 		return []string{"", "", by, "null"}
 	}
 	retained := ""
-	if n.Retained.Err == nil {
+	if n.Retained.Err() == nil {
 		retained = report.Commas(n.Retained.Value)
 	}
 	name := report.Hex12(n.Object.Address) + " " + n.Object.Type.String()

@@ -14,7 +14,7 @@ import (
 func Collection(p *report.Page, c *answer.Collection) {
 	p.Printf("%-12s %s\n", "Name:", report.Escape(c.Type.String()))
 	p.Printf("%-12s %s\n", "MethodTable:", report.Hex16(c.MethodTable))
-	if c.Count.Err == nil {
+	if c.Count.Err() == nil {
 		p.Printf("%-12s %d\n", "Count:", c.Count.Value)
 	}
 	if c.Text != nil {
@@ -24,7 +24,7 @@ func Collection(p *report.Page, c *answer.Collection) {
 		_, err := p.Write(rows)
 		return err
 	}))
-	if c.Items != nil && c.Count.Err != nil && c.Found.Err == nil {
+	if c.Items != nil && c.Count.Err() != nil && c.Found.Err() == nil {
 		p.Printf("Elements:    %d\n", c.Found.Value)
 	}
 }
@@ -32,7 +32,7 @@ func Collection(p *report.Page, c *answer.Collection) {
 // collectionStart writes the first elements of a collection.
 func collectionStart(p *report.Page, o *answer.Object) {
 	c := o.Collection
-	if c.Count.Err == nil {
+	if c.Count.Err() == nil {
 		p.Printf("%-12s %d\n", "Count:", c.Count.Value)
 	}
 	if c.Text != nil {

@@ -33,7 +33,7 @@ func Finalizers(p *report.Page, f *answer.Finalizers, o ListingOptions) {
 // line; the answer notes why.
 func cleanupBlocks(p *report.Page, blocks answer.Maybe[[]target.Addr]) {
 	switch {
-	case blocks.Err != nil:
+	case blocks.Err() != nil:
 	case p.SOS:
 		sosCleanupBlocks(p, blocks.Value)
 	case len(blocks.Value) > 0:

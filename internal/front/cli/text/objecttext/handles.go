@@ -51,7 +51,7 @@ func Handles(p *report.Page, h *answer.Handles, o HandlesOptions) {
 			handleRow(p, &row)
 		}
 	}
-	if h.Count.Err != nil {
+	if h.Count.Err() != nil {
 		return // the list has failed
 	}
 	if !o.Stat && !o.PerDomain {
@@ -90,14 +90,14 @@ func cut(p *report.Page, s string, width int) string {
 // domainHeadings writes the headings before the statistics of the application domain, including the system domain
 // without handles.
 func domainHeadings(p *report.Page, h *answer.Handles) bool {
-	if h.SystemDomain.Err != nil {
-		p.Fail(h.SystemDomain.Err)
+	if h.SystemDomain.Err() != nil {
+		p.Fail(h.SystemDomain.Err())
 		return false
 	}
 	domainHeading(p, h.SystemDomain.Value, " (System Domain)")
 	handleStatistics(p, &answer.HandleTally{}, h.All)
-	if h.AppDomain.Err != nil {
-		p.Fail(h.AppDomain.Err)
+	if h.AppDomain.Err() != nil {
+		p.Fail(h.AppDomain.Err())
 		return false
 	}
 	domainHeading(p, h.AppDomain.Value, "")

@@ -261,7 +261,7 @@ func Generation(p *report.Page, g *answer.GenerationObjects) {
 	} else {
 		plainStatistics(p, g.Types, func(c *answer.TypeCount) string { return typeName(p, c.Type, c.MethodTable) })
 	}
-	if g.Count.Err == nil {
+	if g.Count.Err() == nil {
 		p.Printf("Total %d objects\n\n", g.Count.Value)
 	}
 }
@@ -302,7 +302,7 @@ func Exceptions(p *report.Page, a *answer.Exceptions) {
 			p.Printf("        StackFrame: %s\n", report.Escape(e.Frame.String()))
 		}
 	}
-	if a.Count.Err == nil {
+	if a.Count.Err() == nil {
 		p.Printf("\n    Total: %d objects\n", a.Count.Value)
 	}
 }

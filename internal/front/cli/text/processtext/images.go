@@ -100,8 +100,8 @@ func imageDetails(p *report.Page, im *answer.Image) {
 	}
 	p.Printf("%d %s\n", index, report.Escape(im.Path))
 	none := "<none>"
-	if im.PE.Err != nil && !p.SOS {
-		none = answer.Absent(im.PE.Err)
+	if im.PE.Err() != nil && !p.SOS {
+		none = answer.Absent(im.PE.Err())
 	}
 	flat, size, stamp := "<unknown>", none, none
 	if im.Flat != nil {
@@ -158,8 +158,8 @@ func SavedImage(p *report.Page, s *answer.SavedImage) {
 
 // known is yes or no, or the word for why that is not known; SOS takes it for no.
 func known(p *report.Page, m answer.Maybe[bool]) string {
-	if m.Err != nil && !p.SOS {
-		return answer.Absent(m.Err)
+	if m.Err() != nil && !p.SOS {
+		return answer.Absent(m.Err())
 	}
 	return yes(m.Value)
 }
@@ -211,8 +211,8 @@ func withoutDetail(m answer.LoadedModule) *answer.LoadedModule {
 
 // imageSize returns the size of an image, or why it is unknown.
 func imageSize(m *answer.LoadedModule) string {
-	if m.ImageBase.Err != nil {
-		return answer.Absent(m.ImageBase.Err)
+	if m.ImageBase.Err() != nil {
+		return answer.Absent(m.ImageBase.Err())
 	}
 	return fmt.Sprintf("%08x", m.Size)
 }

@@ -40,7 +40,7 @@ func lock(p *report.Page, l *answer.Lock) {
 	if words := holds(l); words != "" {
 		p.Print(": " + words)
 	}
-	if l.Waiters.Err == nil && l.Waiters.Value > 0 {
+	if l.Waiters.Err() == nil && l.Waiters.Value > 0 {
 		p.Printf(", %d waiting (its own count)", l.Waiters.Value)
 	}
 	p.Print("\n")

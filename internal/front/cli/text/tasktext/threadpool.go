@@ -31,7 +31,7 @@ func ThreadPool(p *report.Page, t *answer.ThreadPool, o ThreadPoolOptions) {
 		p.Print("The process has not used its thread pool.\n")
 	case answer.PoolUnknown:
 		p.Print("The thread pool can't be read.\n")
-		if t.Queued.Err == nil {
+		if t.Queued.Err() == nil {
 			p.Printf("Queued items: %s\n", report.Commas(t.Queued.Value))
 		}
 	case answer.PoolNative:
@@ -62,31 +62,31 @@ func ThreadPool(p *report.Page, t *answer.ThreadPool, o ThreadPoolOptions) {
 
 // count formats a number, or the reason why it is missing.
 func count(n answer.Maybe[int64]) string {
-	if n.Err != nil {
-		return answer.Absent(n.Err)
+	if n.Err() != nil {
+		return answer.Absent(n.Err())
 	}
 	return strconv.FormatInt(n.Value, 10)
 }
 
 func counters(p *report.Page, t *answer.ThreadPool) {
-	idle := answer.Maybe[int64]{Value: t.Total.Value - t.Running.Value, Err: cmp.Or(t.Total.Err, t.Running.Err)}
+	idle := answer.Of(t.Total.Value-t.Running.Value, cmp.Or(t.Total.Err(), t.Running.Err()))
 	p.Printf("Workers:         %s (%s busy, %s free)\n", count(t.Total), count(t.Running), count(idle))
 	if t.Kind == answer.PoolWindows {
 		p.Printf("Max:             %s\n", count(t.Max))
 	} else {
 		p.Printf("Target:          %s (min %s, max %s)\n", count(t.Goal), count(t.Min), count(t.Max))
 	}
-	queued := answer.Absent(t.Queued.Err)
-	if t.Queued.Err == nil {
+	queued := answer.Absent(t.Queued.Err())
+	if t.Queued.Err() == nil {
 		queued = report.Commas(t.Queued.Value)
 	}
 	p.Printf("Queued items:    %s\n", queued)
-	if t.CPU.Err == nil {
+	if t.CPU.Err() == nil {
 		p.Printf("CPU utilization: %d%%\n", t.CPU.Value)
 	} else if t.Kind != answer.PoolWindows {
 		p.Printf("CPU utilization: %s\n", count(t.CPU))
 	}
-	if t.Blocked.Err == nil && t.Blocked.Value != 0 {
+	if t.Blocked.Err() == nil && t.Blocked.Value != 0 {
 		p.Printf("Known blocked:   %s\n", count(t.Blocked))
 	}
 	if c := t.Ports; c != nil && c.Total+c.Min > 0 {
@@ -123,7 +123,7 @@ func hillClimbing(p *report.Page, t *answer.ThreadPool) {
 
 // sosThreadPool writes SOS's form, which calls every pool except Windows's own portable.
 func sosThreadPool(p *report.Page, t *answer.ThreadPool, o ThreadPoolOptions) {
-	if t.Total.Err != nil {
+	if t.Total.Err() != nil {
 		p.Print("Failed to obtain ThreadPool data.\n")
 	} else {
 		sosCounters(p, t)

@@ -81,7 +81,7 @@ func tokenSource(p *report.Page, c *answer.TokenSource) {
 func when(t *answer.Timer) string {
 	words := "after " + report.Millis(int64(t.Due))
 	switch {
-	case t.DueIn.Err != nil:
+	case t.DueIn.Err() != nil:
 	case t.DueIn.Value < 0:
 		words += fmt.Sprintf(", at least %s late", report.Millis(-t.DueIn.Value))
 	default:

@@ -73,8 +73,8 @@ func (w *analysisWriter) address(a target.Addr) string {
 }
 
 func (w *analysisWriter) maybe(a answer.Maybe[target.Addr]) string {
-	if a.Err != nil {
-		return answer.Absent(a.Err)
+	if a.Err() != nil {
+		return answer.Absent(a.Err())
 	}
 	return w.address(a.Value)
 }

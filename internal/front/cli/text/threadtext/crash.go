@@ -52,7 +52,7 @@ func (w *crashWriter) head(x *answer.Crash) {
 	w.line("Reason:", x.Reason)
 	if x.Code != "" {
 		text := x.Code
-		if x.Address.Err == nil {
+		if x.Address.Err() == nil {
 			text += " at " + report.Hex16(x.Address.Value)
 		}
 		if x.Where != "" {
@@ -137,8 +137,8 @@ func (w *crashWriter) contexts(x *answer.Crash) {
 }
 
 func pointer(a answer.Maybe[target.Addr]) string {
-	if a.Err != nil {
-		return answer.Absent(a.Err)
+	if a.Err() != nil {
+		return answer.Absent(a.Err())
 	}
 	return report.Hex16(a.Value)
 }

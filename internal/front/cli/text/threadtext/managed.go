@@ -33,15 +33,15 @@ func ManagedThreads(p *report.Page, l *answer.ManagedThreads, times bool) {
 		if th.Thread.Thread == 0 { // the dump does not have it
 			id, object = "?", "?"
 		}
-		if th.AllocPointer.Err != nil || th.AllocLimit.Err != nil || th.Thread.Thread == 0 {
+		if th.AllocPointer.Err() != nil || th.AllocLimit.Err() != nil || th.Thread.Thread == 0 {
 			context = "?"
 		}
 		if times {
 			timesOf(p, th.User, th.Kernel)
 		}
 		_ = t.Row(index(&th.Thread), id, fmt.Sprintf("%x", th.OSID), object,
-			absentOr(th.State.Err, fmt.Sprintf("%x", uint64(th.State.Value))), orAbsent(&th.GCMode), context,
-			absentOr(th.Domain.Err, report.Hex16(th.Domain.Value)), lockCount(th), orAbsent(&th.Apartment), notes(p, th))
+			absentOr(th.State.Err(), fmt.Sprintf("%x", uint64(th.State.Value))), orAbsent(&th.GCMode), context,
+			absentOr(th.Domain.Err(), report.Hex16(th.Domain.Value)), lockCount(th), orAbsent(&th.Apartment), notes(p, th))
 	}
 	if l.Special != nil {
 		specialThreads(p, l.Special)
@@ -77,7 +77,7 @@ func threadCounts(p *report.Page, counts *answer.Maybe[answer.ThreadCounts]) {
 		{"ThreadCount:", n.Threads}, {"UnstartedThread:", n.Unstarted}, {"BackgroundThread:", n.Background},
 		{"PendingThread:", n.Pending}, {"DeadThread:", n.Dead},
 	} {
-		_ = t.Row(l.label, absentOr(counts.Err, strconv.FormatUint(uint64(l.n), 10)))
+		_ = t.Row(l.label, absentOr(counts.Err(), strconv.FormatUint(uint64(l.n), 10)))
 	}
 	_ = t.Row("Hosted Runtime:", "no") // CoreCLR's hosts have no interface that takes the threads over
 }

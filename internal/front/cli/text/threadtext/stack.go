@@ -64,7 +64,7 @@ type frameWriter struct {
 
 func (w *frameWriter) frame(f *answer.Frame) {
 	ip := pointer(f.IP)
-	if f.Kind == answer.FrameExplicit && (w.o.Full || f.IP.Err != nil) { // the frame's own address suffices
+	if f.Kind == answer.FrameExplicit && (w.o.Full || f.IP.Err() != nil) { // the frame's own address suffices
 		ip = ""
 	}
 	w.p.Printf("%16s %16s %s\n", pointer(f.SP), ip, w.callSite(f))

@@ -43,7 +43,7 @@ func TestNativeFrame(t *testing.T) {
 	b, err := json.Marshal(f)
 	assert.NoError(t, err)
 	assert.Contains(t, string(b), `"offset":0`)
-	none := answer.Maybe[target.Addr]{Err: target.ErrNotInDump}
+	none := answer.Missing[target.Addr](target.ErrNotInDump)
 	lost := &answer.Frame{Kind: answer.FrameNative, SP: none, IP: none, Err: answer.Reason{Err: target.ErrNotInDump}}
 	assert.Equal(t, "   <not in dump>    <not in dump> <unknown module>\n", write(lost))
 	b, err = json.Marshal(lost)

@@ -49,8 +49,8 @@ func osThread(p *report.Page, t *answer.OSThread, o OSThreadsOptions) {
 		value answer.Maybe[target.Addr]
 	}{{"IP", t.IP}, {"SP", t.SP}, {"FP", t.FP}} {
 		text := "0x" + report.Hex16(r.value.Value)
-		if r.value.Err != nil {
-			text = answer.Absent(r.value.Err)
+		if r.value.Err() != nil {
+			text = answer.Absent(r.value.Err())
 		}
 		p.Printf("    %-3s %s\n", r.label, text)
 	}
@@ -70,8 +70,8 @@ func timesOf(p *report.Page, user, kernel answer.Maybe[answer.Seconds]) {
 
 // seconds formats a processor time.
 func seconds(t answer.Maybe[answer.Seconds]) string {
-	if t.Err != nil {
-		return answer.Absent(t.Err)
+	if t.Err() != nil {
+		return answer.Absent(t.Err())
 	}
 	return fmt.Sprintf("%.3f s", float64(t.Value))
 }
@@ -109,8 +109,8 @@ func Registers(p *report.Page, r *answer.Registers) {
 	for i := range r.Registers {
 		switch g := &r.Registers[i]; {
 		case p.SOS && inContext && !g.InContext:
-		case g.Value.Err != nil:
-			p.Printf("%s = %s\n", g.Name, answer.Absent(g.Value.Err))
+		case g.Value.Err() != nil:
+			p.Printf("%s = %s\n", g.Name, answer.Absent(g.Value.Err()))
 		default:
 			p.Printf("%s = 0x%0*X\n", g.Name, 2*g.Size, uint64(g.Value.Value))
 		}
@@ -154,7 +154,7 @@ func SyncBlocks(p *report.Page, l *answer.SyncBlocks) {
 			syncBlock(p, &b)
 		}
 	}
-	if l.Total.Err == nil {
+	if l.Total.Err() == nil {
 		p.Printf("-----------------------------\nTotal           %d\nFree            %d\n", l.Total.Value, l.Free.Value)
 	}
 }

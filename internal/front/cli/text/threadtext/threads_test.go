@@ -24,7 +24,7 @@ func TestOSThreads(t *testing.T) {
 	l := &answer.OSThreads{Threads: []answer.OSThread{{
 		Thread:  answer.Thread{Index: &three, OSID: 0x10, ManagedID: 2, Name: "a\"b", Thread: 0x1000},
 		Current: true, IP: answer.Known(target.Addr(0x123)), Crashed: "SIG\x1b",
-		SP: answer.Maybe[target.Addr]{Err: target.ErrNotInDump}, FP: answer.Maybe[target.Addr]{Err: target.ErrCorrupt},
+		SP: answer.Missing[target.Addr](target.ErrNotInDump), FP: answer.Missing[target.Addr](target.ErrCorrupt),
 	}}}
 	write := func(sos, verbose bool) string {
 		return page(sos, func(p *report.Page) { OSThreads(p, l, OSThreadsOptions{Verbose: verbose}) })
@@ -38,7 +38,7 @@ func TestOSThreads(t *testing.T) {
 func TestRegisters(t *testing.T) {
 	r := &answer.Registers{Registers: []answer.Register{
 		{Name: "cs", Size: 2, InContext: true, Value: answer.Known(answer.Hex(0x33))},
-		{Name: "rip", Size: 8, InContext: true, Value: answer.Maybe[answer.Hex]{Err: target.ErrNotInDump}},
+		{Name: "rip", Size: 8, InContext: true, Value: answer.Missing[answer.Hex](target.ErrNotInDump)},
 		{Name: "fs_base", Size: 8, Value: answer.Known(answer.Hex(1))},
 	}}
 	write := func(sos bool) string { return page(sos, func(p *report.Page) { Registers(p, r) }) }
@@ -70,7 +70,7 @@ func TestNotes(t *testing.T) {
 func TestSyncBlocks(t *testing.T) {
 	six := 6
 	write := func(b answer.SyncBlock, err error) string {
-		unread := answer.Maybe[int]{Err: answer.ErrUnread}
+		unread := answer.Missing[int](answer.ErrUnread)
 		l := &answer.SyncBlocks{Total: unread, Free: unread, Blocks: func(yield func(answer.SyncBlock, error) bool) { yield(b, err) }}
 		s := page(true, func(p *report.Page) { SyncBlocks(p, l) })
 		return s[bytes.IndexByte([]byte(s), '\n')+1:]

@@ -22,7 +22,7 @@ func Method(p *report.Page, m *answer.Method) {
 	field("IsJitted:", jitted(m))
 	code := m.Code.Maybe
 	if answer.Is(code, 0) {
-		code.Value = ^target.Addr(0)
+		code = answer.Known(^target.Addr(0))
 	}
 	field("Current CodeAddr:", text.Hex16(code))
 	p.Printf("Version History:\n  ILCodeVersion:      %s\n  ReJIT ID:           %s\n", ilVersion(m), rejit(m))
@@ -38,8 +38,8 @@ func Method(p *report.Page, m *answer.Method) {
 
 func jitted(m *answer.Method) string {
 	switch {
-	case m.Jitted.Err != nil:
-		return answer.Absent(m.Jitted.Err)
+	case m.Jitted.Err() != nil:
+		return answer.Absent(m.Jitted.Err())
 	case m.Jitted.Value:
 		return "yes"
 	}
@@ -49,17 +49,16 @@ func jitted(m *answer.Method) string {
 // ilVersion returns the ILCodeVersionNode of the code, or 0 for the IL in the metadata. No layout describes the node
 // of a profiler's IL.
 func ilVersion(m *answer.Method) string {
-	v := answer.Maybe[target.Addr]{Err: m.ReJIT.Err}
-	if v.Err == nil && m.ReJIT.Value != 0 {
-		v.Err = target.ErrUnsupported
+	if m.ReJIT.Err() == nil && m.ReJIT.Value != 0 {
+		return text.Hex16(answer.Missing[target.Addr](target.ErrUnsupported))
 	}
-	return text.Hex16(v)
+	return text.Hex16(answer.Of(target.Addr(0), m.ReJIT.Err()))
 }
 
 // rejit returns the ReJIT ID of the code, or the word for why it is missing.
 func rejit(m *answer.Method) string {
-	if m.ReJIT.Err != nil {
-		return answer.Absent(m.ReJIT.Err)
+	if m.ReJIT.Err() != nil {
+		return answer.Absent(m.ReJIT.Err())
 	}
 	return strconv.FormatUint(m.ReJIT.Value, 10)
 }

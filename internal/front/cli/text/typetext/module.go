@@ -51,8 +51,8 @@ func moduleAttributes(p *report.Page, m *answer.Module) {
 		p.Print("IsInMemory ")
 	}
 	switch {
-	case m.Flat.Err != nil && !p.SOS:
-		p.Print("IsFileLayout=" + answer.Absent(m.Flat.Err))
+	case m.Flat.Err() != nil && !p.SOS:
+		p.Print("IsFileLayout=" + answer.Absent(m.Flat.Err()))
 	case m.Flat.Value:
 		p.Print("IsFileLayout ")
 	}

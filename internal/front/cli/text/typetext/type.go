@@ -38,7 +38,7 @@ func MethodTable(p *report.Page, t *answer.Type, details bool) {
 	if t.Methods != nil {
 		row("Number of Methods:", strconv.Itoa(*t.Methods))
 	} else {
-		row("Number of Methods:", answer.Absent(t.EEClass.Err))
+		row("Number of Methods:", answer.Absent(t.EEClass.Err()))
 	}
 	p.Printf("%-29s %d\n", "Number of IFaces in IFaceMap:", t.NumInterfaces)
 	if t.InitializerFailed && !p.SOS {
@@ -59,7 +59,7 @@ func loader(row func(label, value string), t *answer.Type) {
 		row("LoaderAllocator:", text.Hex16(t.LoaderAllocator.Maybe))
 	}
 	switch {
-	case errors.Is(t.LoadContext.Err, target.ErrUnsupported):
+	case errors.Is(t.LoadContext.Err(), target.ErrUnsupported):
 	case answer.Is(t.LoadContext.Maybe, 0):
 		row("AssemblyLoadContext:", "Default ALC - The managed instance of this context doesn't exist yet.")
 	default:
@@ -87,8 +87,8 @@ const initializerFailed = "failed (it threw an exception)"
 
 // token returns the metadata token of a type, or the reason why it is missing.
 func token(t *answer.Type) string {
-	if t.Token == 0 && t.Module.Err != nil {
-		return answer.Absent(t.Module.Err)
+	if t.Token == 0 && t.Module.Err() != nil {
+		return answer.Absent(t.Module.Err())
 	}
 	return report.Hex16(t.Token)
 }
@@ -123,7 +123,7 @@ var typeAttributes = []struct {
 // classDetails writes the attributes, the counts and the fields of the class.
 func classDetails(p *report.Page, t *answer.Type) {
 	if t.Attributes == nil {
-		p.Printf("Class Attributes:    %s\n", answer.Absent(t.EEClass.Err))
+		p.Printf("Class Attributes:    %s\n", answer.Absent(t.EEClass.Err()))
 		return
 	}
 	p.Printf("Class Attributes:    %08x  ", uint64(*t.Attributes))
