@@ -161,7 +161,11 @@ func (f *Fleet) recover(undo bool) error {
 	if filepath.Base(j.Date) != j.Date {
 		return target.Corruptf("%s: %q is no date", filepath.Join(f.dir, journalFile), j.Date)
 	}
-	if _, err := os.Stat(filepath.Join(f.dir, datePrefix+j.Date, j.Whole)); errors.Is(err, fs.ErrNotExist) {
+	dir, err := f.partition(j.Date)
+	if err != nil {
+		return err
+	}
+	if _, err := os.Stat(filepath.Join(dir, j.Whole)); errors.Is(err, fs.ErrNotExist) {
 		if undo {
 			return f.removeJournal()
 		}

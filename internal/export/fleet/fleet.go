@@ -22,6 +22,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/sosgo/sosgo/internal/base/mmapfile"
@@ -39,6 +40,7 @@ const (
 	partPrefix  = "part="
 	allPrefix   = "all-"
 	mostLine    = 1 << 20  // bytes of a line of the log
+	mostReason  = 4 << 10  // bytes of a reason in it
 	mostText    = 64 << 20 // bytes of a list of ids, or of the journal
 )
 
@@ -96,7 +98,11 @@ func (f *Fleet) Add(id string, when *time.Time, create func(folder string) error
 	if when != nil {
 		date = when.UTC().Format(time.DateOnly)
 	}
-	folder = filepath.Join(f.dir, datePrefix+date, partPrefix+id)
+	dir, err := f.partition(date)
+	if err != nil {
+		return "", false, err
+	}
+	folder = filepath.Join(dir, partPrefix+id)
 	err = create(folder)
 	if errors.Is(err, fs.ErrExist) { // another process was faster
 		return folder, false, nil
@@ -128,6 +134,15 @@ func (f *Fleet) dates() ([]string, error) {
 		}
 	}
 	return out, nil
+}
+
+// partition returns the folder of a date, which may not exist. It fails for a link, which could lead out of the fleet.
+func (f *Fleet) partition(date string) (string, error) {
+	dir := filepath.Join(f.dir, datePrefix+date)
+	if info, err := os.Lstat(dir); err == nil && !info.IsDir() {
+		return "", &fs.PathError{Op: "open", Path: dir, Err: syscall.ENOTDIR} // an error of this machine, and not of the dump
+	}
+	return dir, nil
 }
 
 // A part is a folder of tables.
@@ -205,8 +220,11 @@ func (e *Entry) Same(o *Entry) bool {
 	return e != nil && o != nil && e.File == o.File && e.Size == o.Size && e.Modified.Equal(o.Modified) && e.ETag == o.ETag
 }
 
-// Log appends an entry to the log.
+// Log appends an entry to the log. It cuts a reason that is too long for a line, as a server's words may be.
 func (f *Fleet) Log(e Entry) error {
+	if len(e.Reason) > mostReason {
+		e.Reason = strings.ToValidUTF8(e.Reason[:mostReason], "") + " …"
+	}
 	line, err := json.Marshal(e)
 	if err != nil {
 		return err
@@ -214,12 +232,9 @@ func (f *Fleet) Log(e Entry) error {
 	if err := os.MkdirAll(f.dir, 0o777); err != nil {
 		return err
 	}
-	path := filepath.Join(f.dir, logFile)
-	if err := mmapfile.CheckRegular(path); err != nil {
+	path, err := f.logPath()
+	if err != nil {
 		return err
-	}
-	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() { // whoever made the folder may have chosen another file
-		return target.Unsupportedf("%s is a link", path)
 	}
 	w, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, logPerm)
 	if err != nil {
@@ -231,8 +246,21 @@ func (f *Fleet) Log(e Entry) error {
 	return cmp.Or(err, w.Close())
 }
 
+// logPath returns the path of the log, which may not exist. It fails for a link and for what is no regular file: whoever
+// made the folder may have chosen another file.
+func (f *Fleet) logPath() (string, error) {
+	path := filepath.Join(f.dir, logFile)
+	if err := mmapfile.CheckRegular(path); err != nil {
+		return "", err
+	}
+	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
+		return "", target.Unsupportedf("%s is a link", path)
+	}
+	return path, nil
+}
+
 // Entries returns the last entry of each file, in the order of the files. It skips unreadable lines, which a
-// killed process leaves.
+// killed process leaves, and those that are longer than any of Log.
 func (f *Fleet) Entries() ([]Entry, error) {
 	r, err := mmapfile.OpenRegular(filepath.Join(f.dir, logFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -243,29 +271,49 @@ func (f *Fleet) Entries() ([]Entry, error) {
 	}
 	defer r.Close()
 	last := map[string]Entry{}
-	in := bufio.NewScanner(r)
-	in.Buffer(nil, mostLine)
-	for in.Scan() {
+	in := bufio.NewReaderSize(r, mostLine)
+	for err == nil {
+		var line []byte
+		if line, err = in.ReadSlice('\n'); errors.Is(err, bufio.ErrBufferFull) {
+			err = skipLine(in)
+			continue
+		}
 		var e Entry
-		if json.Unmarshal(in.Bytes(), &e) == nil && e.File != "" {
+		if json.Unmarshal(line, &e) == nil && e.File != "" {
 			last[e.File] = e
 		}
+	}
+	if err != io.EOF {
+		return nil, err
 	}
 	out := make([]Entry, 0, len(last))
 	for _, e := range last {
 		out = append(out, e)
 	}
 	slices.SortStableFunc(out, func(a, b Entry) int { return cmp.Compare(a.File, b.File) })
-	return out, in.Err()
+	return out, nil
+}
+
+// skipLine reads the rest of a line.
+func skipLine(in *bufio.Reader) error {
+	for {
+		if _, err := in.ReadSlice('\n'); !errors.Is(err, bufio.ErrBufferFull) {
+			return err
+		}
+	}
 }
 
 // shortenLog rewrites the log with the last entry of each file.
 func (f *Fleet) shortenLog() error {
+	path, err := f.logPath()
+	if err != nil {
+		return err
+	}
 	entries, err := f.Entries()
 	if err != nil || len(entries) == 0 {
 		return err
 	}
-	return outfile.Write(filepath.Join(f.dir, logFile), outfile.Options{Perm: func() fs.FileMode { return logPerm }}, func(w io.Writer) error {
+	return outfile.Write(path, outfile.Options{Perm: func() fs.FileMode { return logPerm }}, func(w io.Writer) error {
 		e := json.NewEncoder(w)
 		for i := range entries {
 			if err := e.Encode(&entries[i]); err != nil {

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -246,9 +247,47 @@ func TestLinkedLog(t *testing.T) {
 		t.Skip("this system has no links")
 	}
 	require.ErrorIs(t, f.Log(Entry{File: "x"}), target.ErrUnsupported)
+	require.NoError(t, os.WriteFile(precious, []byte(`{"file":"text"}`), 0o600))
+	require.ErrorIs(t, f.shortenLog(), target.ErrUnsupported)
 	text, err := os.ReadFile(precious)
 	require.NoError(t, err)
-	require.Equal(t, "text", string(text))
+	require.Equal(t, `{"file":"text"}`, string(text))
+}
+
+// TestLinkedPartition checks that nothing is removed or written behind a link in the place of a day.
+func TestLinkedPartition(t *testing.T) {
+	f := made(t, 1)
+	other := t.TempDir()
+	for _, name := range []string{"part=all-1", "part=1"} {
+		require.NoError(t, os.Mkdir(filepath.Join(other, name), 0o700))
+	}
+	if os.Symlink(other, filepath.Join(f.dir, "date=unknown")) != nil {
+		t.Skip("this system has no links")
+	}
+	require.NoError(t, os.WriteFile(filepath.Join(f.dir, journalFile), []byte(`{"date":"unknown","whole":"part=all-1","parts":["part=1"]}`), 0o600))
+	_, err := Open(f.dir)
+	require.ErrorIs(t, err, syscall.ENOTDIR)
+	require.DirExists(t, filepath.Join(other, "part=1"))
+	_, _, err = f.Add("2", nil, func(folder string) error { return os.Mkdir(folder, 0o700) })
+	require.ErrorIs(t, err, syscall.ENOTDIR)
+	require.NoDirExists(t, filepath.Join(other, "part=2"))
+}
+
+// TestLongLines checks that no words of a server make the log unreadable, and that a long line of another program costs
+// itself alone.
+func TestLongLines(t *testing.T) {
+	f := made(t, 1)
+	require.NoError(t, f.Log(Entry{File: "a", Result: Failed, Reason: strings.Repeat("<", 2<<20)}))
+	path := filepath.Join(f.dir, logFile)
+	b, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(path, append(b, `{"file":"b","reason":"`+strings.Repeat("x", 3<<20)+"\"}\n"...), 0o600))
+	require.NoError(t, f.Log(Entry{File: "c", Result: Added}))
+	list, err := f.Entries()
+	require.NoError(t, err)
+	require.Len(t, list, 2)
+	assert.Less(t, len(list[0].Reason), 8<<10)
+	assert.Equal(t, "c", list[1].File)
 }
 
 // TestNumberOfRuntime checks that a table with numbers in the column of versions is merged as it is.
