@@ -5,12 +5,15 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -19,13 +22,20 @@ import (
 	"github.com/stretchr/testify/require"
 
 	answers "github.com/sosgo/sosgo/answer"
+	fleets "github.com/sosgo/sosgo/internal/export/fleet"
 	"github.com/sosgo/sosgo/internal/test/testcase"
 )
 
 // asProgram makes the test binary act as sosgo. asFleetChild marks the processes of "fleet add".
 const asProgram, asFleetChild = "SOSGO_TEST_PROGRAM", "SOSGO_FLEET_CHILD"
 
+// shortPatience makes the program give up a server that fails once.
+const shortPatience = "SOSGO_TEST_PATIENCE"
+
 func TestMain(m *testing.M) {
+	if os.Getenv(shortPatience) != "" {
+		fleets.MostLost = time.Millisecond
+	}
 	if os.Getenv(asProgram) != "" || os.Getenv(asFleetChild) != "" {
 		main()
 	}
@@ -75,6 +85,37 @@ func TestFleetRetries(t *testing.T) {
 	require.NoError(t, os.Remove(inTheWay))
 	added, code := add()
 	assert.Equal(t, []int{0, 1, 0, 0}, []int{code, added.Added, added.Retry, added.Before})
+}
+
+// TestFleetLostServer checks that a server that answers nothing is not asked for each of its dumps, and that they are
+// tried again by the next run.
+func TestFleetLostServer(t *testing.T) {
+	asked := map[string]int{}
+	var mu sync.Mutex
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		asked[r.URL.Path]++
+		mu.Unlock()
+		w.WriteHeader(http.StatusServiceUnavailable)
+	}))
+	defer s.Close()
+	words := []string{"--json", "fleet", "add", t.TempDir(), "--tries", "1"}
+	for i := range 20 {
+		words = append(words, fmt.Sprintf("%s/%d", s.URL, i))
+	}
+	program, err := os.Executable()
+	require.NoError(t, err)
+	for range 2 {
+		clear(asked)
+		c := exec.Command(program, words...)
+		c.Env = append(os.Environ(), asProgram+"=1", shortPatience+"=1")
+		out, err := c.Output()
+		require.Error(t, err)
+		var said struct{ Result answers.FleetDone }
+		require.NoError(t, json.Unmarshal(out, &said))
+		assert.Equal(t, 20, said.Result.Added.Retry)
+		assert.Len(t, asked, 1)
+	}
 }
 
 // TestFleet kills and repeats runs of add and compact. Each dump must be added once, and unreadable ones must have a

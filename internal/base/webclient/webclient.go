@@ -20,6 +20,7 @@ const (
 	connectTimeout = 15 * time.Second // also for TLS
 	headerTimeout  = 30 * time.Second
 	maxRedirects   = 5
+	maxHeader      = 64 << 10 // bytes of an answer's head, which errors quote
 )
 
 // Options configure a client. Others is required.
@@ -42,14 +43,15 @@ func (e *RedirectError) Unwrap() error { return e.error }
 func New(o Options) *http.Client {
 	return &http.Client{
 		Transport: &http.Transport{
-			Proxy:                 http.ProxyFromEnvironment,
-			TLSClientConfig:       &tls.Config{RootCAs: o.Roots, MinVersion: tls.VersionTLS12},
-			DialContext:           (&net.Dialer{Timeout: connectTimeout}).DialContext,
-			TLSHandshakeTimeout:   connectTimeout,
-			ResponseHeaderTimeout: cmp.Or(o.Header, headerTimeout),
-			MaxIdleConnsPerHost:   o.Connections,
-			DisableCompression:    o.Exact,
-			ForceAttemptHTTP2:     true,
+			Proxy:                  http.ProxyFromEnvironment,
+			TLSClientConfig:        &tls.Config{RootCAs: o.Roots, MinVersion: tls.VersionTLS12},
+			DialContext:            (&net.Dialer{Timeout: connectTimeout}).DialContext,
+			TLSHandshakeTimeout:    connectTimeout,
+			ResponseHeaderTimeout:  cmp.Or(o.Header, headerTimeout),
+			MaxIdleConnsPerHost:    o.Connections,
+			DisableCompression:     o.Exact,
+			MaxResponseHeaderBytes: maxHeader,
+			ForceAttemptHTTP2:      true,
 		},
 		CheckRedirect: func(r *http.Request, via []*http.Request) error {
 			if err := o.redirect(r, via); err != nil {

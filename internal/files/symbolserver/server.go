@@ -39,6 +39,10 @@ const (
 	stallBytes    = 64 << 10
 	// downloadTimeout ends any download.
 	downloadTimeout = 30 * time.Minute
+	// A request without a file is slow if it takes a quarter of stallTimeout. After mostWasted times stallTimeout of slow
+	// ones the server is asked for nothing else: each file of a dump would take as long.
+	slowPart   = 4
+	mostWasted = 3
 )
 
 // ErrNotOnServer means that a server does not have a file. It is fs.ErrNotExist.
@@ -99,6 +103,7 @@ type Server struct {
 	client *http.Client
 	mu     sync.Mutex
 	failed map[string]error // by key: a failed file is not requested again
+	wasted time.Duration    // the time of slow requests without a file
 	down   error            // why the server is unreachable, or hangs
 }
 
@@ -142,7 +147,10 @@ func (s *Server) Get(ctx context.Context, key string, check func(path string) er
 	}
 	cache := symstore.Cache{Dir: s.Cache}
 	if s.Cache == "" {
-		cache = symstore.DownloadCache()
+		var err error
+		if cache, err = symstore.DownloadCache(); err != nil {
+			return "", err
+		}
 	}
 	p := cache.Path(key)
 	// A wrong file in the cache is replaced.
@@ -154,10 +162,12 @@ func (s *Server) Get(ctx context.Context, key string, check func(path string) er
 	if err := cmp.Or(s.down, s.failed[key]); err != nil {
 		return "", err
 	}
+	began := time.Now()
 	if err := s.download(ctx, key, p, check); err != nil {
 		if ctx.Err() != nil {
 			return "", err
 		}
+		err = s.orLate(err, time.Since(began))
 		if s.failed == nil {
 			s.failed = map[string]error{}
 		}
@@ -174,6 +184,19 @@ func (s *Server) Get(ctx context.Context, key string, check func(path string) er
 type hang struct{ error }
 
 func (h hang) Unwrap() error { return h.error }
+
+// orLate returns the error of a request that took so long, or a hang if too much time went by without a file.
+func (s *Server) orLate(err error, took time.Duration) error {
+	stall := cmp.Or(s.stall, stallTimeout)
+	if took >= stall/slowPart {
+		s.wasted += took
+	}
+	if s.wasted <= mostWasted*stall {
+		return err
+	}
+	// The last error is no cause: the server may have other files.
+	return hang{target.Limitf("its answers without a file took %v in all; the last: %v", s.wasted.Round(time.Millisecond), err)}
+}
 
 func (s *Server) httpClient() *http.Client {
 	s.once.Do(func() {
@@ -236,7 +259,7 @@ func (s *Server) download(ctx context.Context, key, dst string, check func(path 
 	case resp.StatusCode == http.StatusNotFound:
 		return fmt.Errorf("%s: %w", key, ErrNotOnServer)
 	case resp.StatusCode != http.StatusOK:
-		return fmt.Errorf("%s for %s", resp.Status, key)
+		return fmt.Errorf("%.100s for %s", resp.Status, key)
 	case resp.ContentLength > s.Budget.file():
 		return target.Limitf("%s has %d bytes, more than %d", key, resp.ContentLength, s.Budget.file())
 	}

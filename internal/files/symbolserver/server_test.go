@@ -86,8 +86,13 @@ func TestServerHangs(t *testing.T) {
 				time.Sleep(10 * time.Millisecond)
 			}
 		},
+		"late": func(w http.ResponseWriter, r *http.Request) {
+			time.Sleep(150 * time.Millisecond)
+			http.NotFound(w, r)
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
+			most := map[string]int64{"late": 5}[name]
 			var asked atomic.Int64
 			s := serve(t, func(w http.ResponseWriter, r *http.Request) {
 				asked.Add(1)
@@ -99,7 +104,7 @@ func TestServerHangs(t *testing.T) {
 				require.Error(t, err)
 			}
 			require.Less(t, time.Since(began), 3*time.Second)
-			require.EqualValues(t, 1, asked.Load())
+			require.LessOrEqual(t, asked.Load(), max(most, 1))
 			require.Error(t, s.Problem())
 		})
 	}

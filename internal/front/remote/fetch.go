@@ -60,7 +60,7 @@ func (f *File) reach(address string) error {
 		if f.o.Redirects {
 			return nil
 		}
-		return fmt.Errorf("it redirects to another host, %s, which --remote-redirects allows", to.Host)
+		return fmt.Errorf("it redirects to another host, %.300s, which --remote-redirects allows", to.Host)
 	}})
 	return nil
 }
@@ -259,7 +259,7 @@ func (f *File) check(resp *http.Response, off, n int64) (int64, error) {
 		return 0, fmt.Errorf("the answer does not say which part of the file it is")
 	}
 	if e := resp.Header.Get("Content-Encoding"); e != "" && e != "identity" {
-		return 0, final{fmt.Errorf("the server sends the file in another encoding, %q", e)}
+		return 0, final{fmt.Errorf("the server sends the file in another encoding, %.100q", e)}
 	}
 	etag, modified := resp.Header.Get("ETag"), resp.Header.Get("Last-Modified")
 	f.mu.Lock()

@@ -19,6 +19,8 @@ const (
 	mostObjects = 1_000_000 // of one listing
 	mostAnswers = 10_000    // of one listing: one may have fewer objects than were asked for
 	listingTime = 10        // times the longest time of one answer
+	longestKey  = 1024      // bytes, by S3's rules
+	longestETag = 256       // bytes; those of S3 have under 50
 )
 
 // An Object is an object of a bucket.
@@ -69,6 +71,9 @@ func List(address string, o Options) ([]Object, error) {
 			return out, &Error{f.name, err}
 		}
 		for _, c := range page.Contents {
+			if len(c.Key) > longestKey || len(c.ETag) > longestETag {
+				return out, &Error{f.name, fmt.Errorf("the listing has a key of %d bytes with an ETag of %d: that is no object of S3", len(c.Key), len(c.ETag))}
+			}
 			if !strings.HasSuffix(c.Key, "/") {
 				out = append(out, Object{"s3://" + u.Host + "/" + inPath.Replace(c.Key), c.Size, c.LastModified, c.ETag})
 			}
@@ -137,7 +142,7 @@ func (f *File) listOnce(ctx context.Context, path string, query url.Values) (out
 		return out, 0, final{fmt.Errorf("an answer of more than %d bytes", mostListing)}
 	}
 	if err := xml.Unmarshal(body, &out); err != nil {
-		return out, 0, final{fmt.Errorf("the answer is no listing: %w", err)}
+		return out, 0, final{fmt.Errorf("the answer is no listing: %.200s", err.Error())}
 	}
 	return out, 0, nil
 }

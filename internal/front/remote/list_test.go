@@ -78,6 +78,15 @@ func TestListing(t *testing.T) {
 	body = `<ListBucketResult><IsTruncated>true</IsTruncated><NextContinuationToken>again</NextContinuationToken></ListBucketResult>`
 	_, err = List("s3://bucket", o)
 	require.ErrorContains(t, err, "same token")
+	for _, object := range []string{"<Key>" + strings.Repeat("k", 2000) + "</Key>", "<Key>k</Key><ETag>" + strings.Repeat("e", 2000) + "</ETag>"} {
+		body = "<ListBucketResult><Contents>" + object + "</Contents></ListBucketResult>"
+		_, err = List("s3://bucket", o)
+		require.ErrorContains(t, err, "no object of S3")
+	}
+	body = "<" + strings.Repeat("a", 1<<20) + "></" + strings.Repeat("a", 1<<20) + ">"
+	_, err = List("s3://bucket", o)
+	require.ErrorContains(t, err, "no listing")
+	assert.Less(t, len(err.Error()), 1000)
 	status = http.StatusBadGateway
 	_, err = List("s3://bucket", o)
 	require.ErrorContains(t, err, "tried 5 times")

@@ -96,6 +96,8 @@ type adder struct {
 	args    []string // for each process
 	before  map[string]fleet.Entry
 
+	servers fleet.Servers
+
 	mu  sync.Mutex
 	out *answer.FleetAdded
 }
@@ -168,7 +170,7 @@ func (a *adder) sources() ([]fleet.Entry, error) {
 			}
 			for _, object := range list {
 				e := fleet.Entry{File: object.Address, Size: object.Size, Modified: object.Modified, ETag: object.ETag}
-				if _, known := a.before[e.File]; known || namedAsDump(path.Base(e.File)) || looksLikeObject(e.File, o) {
+				if _, known := a.before[e.File]; known || namedAsDump(path.Base(e.File)) || a.looksLikeObject(e.File, o) {
 					out = append(out, e)
 				} else {
 					a.out.Others++
@@ -240,8 +242,13 @@ func looksLikeDump(path string) (bool, error) {
 
 // looksLikeObject reports whether a stored object looks like a dump. It returns true for an unreadable object, so
 // that adding it reports the reason.
-func looksLikeObject(address string, o remote.Options) bool {
+func (a *adder) looksLikeObject(address string, o remote.Options) bool {
+	if a.servers.Lost(address) {
+		return true
+	}
+	start := time.Now()
 	f, err := remote.Open(address, o)
+	a.servers.Asked(address, time.Since(start), err != nil)
 	if err != nil {
 		return true
 	}
@@ -273,7 +280,13 @@ func (a *adder) add(e *fleet.Entry) {
 	}
 	start := time.Now()
 	for e.Tries = 1; ; e.Tries++ {
+		if a.servers.Lost(e.File) {
+			e.Result, e.Exit, e.Retry, e.Reason = fleet.Failed, cli.ExitOpen, true, fmt.Sprintf("not tried: its server has failed for %v", fleet.MostLost)
+			break
+		}
+		began := time.Now()
 		a.run(e)
+		a.servers.Asked(e.File, time.Since(began), mayPass(e) && e.Exit == cli.ExitOpen)
 		if e.Result != fleet.Failed || a.c.Context().Err() != nil || e.Tries >= a.o.Tries || !mayPass(e) {
 			break
 		}
