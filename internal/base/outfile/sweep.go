@@ -49,6 +49,21 @@ func PrivateDir(dir string) error {
 		return nil
 	case err != nil:
 		return err
+	}
+	return isPrivate(dir, st)
+}
+
+// PrivateRoot is PrivateDir for an open folder. What the folder's path leads to later does not matter.
+func PrivateRoot(root *os.Root) error {
+	st, err := root.Stat(".")
+	if err != nil {
+		return err
+	}
+	return isPrivate(root.Name(), st)
+}
+
+func isPrivate(dir string, st fs.FileInfo) error {
+	switch {
 	case !st.IsDir():
 		return fmt.Errorf("%s is not a folder", dir)
 	case !ownedByUser(st):

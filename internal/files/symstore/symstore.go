@@ -17,6 +17,7 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/image"
+	"github.com/sosgo/sosgo/internal/base/outfile"
 	"github.com/sosgo/sosgo/internal/files/modfiles"
 	"github.com/sosgo/sosgo/target"
 )
@@ -63,7 +64,8 @@ func fileName(p string) string {
 // A Cache is a folder in the form of a symbol store.
 type Cache struct{ Dir string }
 
-// DefaultCaches returns the existing folders in which .NET tools keep their downloads.
+// DefaultCaches returns the existing folders in which .NET tools keep their downloads. It leaves out a folder among the
+// temporary files in which others may write: they could choose what a module's identity does not prove.
 func DefaultCaches() []Cache {
 	var out []Cache
 	add := func(parts ...string) {
@@ -75,18 +77,23 @@ func DefaultCaches() []Cache {
 	if home, err := os.UserHomeDir(); err == nil {
 		add(home, ".dotnet", "symbolcache")
 	}
-	add(os.TempDir(), "SymbolCache")
+	if outfile.PrivateDir(sharedCache()) == nil {
+		add(sharedCache())
+	}
 	return out
 }
 
+// sharedCache returns the folder of the .NET tools among the temporary files.
+func sharedCache() string { return filepath.Join(os.TempDir(), "SymbolCache") }
+
 // DownloadCache returns the default folder for downloads. It is the folder of the .NET tools, so that downloads
-// are shared.
-func DownloadCache() Cache {
+// are shared. Without a home it is among the temporary files; it fails if others may write in that folder.
+func DownloadCache() (Cache, error) {
 	home, err := os.UserHomeDir()
 	if err != nil {
-		return Cache{filepath.Join(os.TempDir(), "SymbolCache")}
+		return Cache{sharedCache()}, outfile.PrivateDir(sharedCache())
 	}
-	return Cache{filepath.Join(home, ".dotnet", "symbolcache")}
+	return Cache{filepath.Join(home, ".dotnet", "symbolcache")}, nil
 }
 
 // Path returns the path of a key's file in the cache.

@@ -1,8 +1,10 @@
 package symstore_test
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -82,13 +84,26 @@ func TestDefaultCaches(t *testing.T) {
 	require.NoError(t, os.Remove(inTemp.Dir))
 	require.NoError(t, os.MkdirAll(inTemp.Dir, 0o755))
 	require.Equal(t, []symstore.Cache{inHome, inTemp}, symstore.DefaultCaches())
-	require.Equal(t, inHome, symstore.DownloadCache())
+	download := func() symstore.Cache {
+		t.Helper()
+		c, err := symstore.DownloadCache()
+		require.NoError(t, err)
+		return c
+	}
+	require.Equal(t, inHome, download())
 
 	for _, v := range []string{"HOME", "USERPROFILE"} {
 		t.Setenv(v, "")
 	}
 	require.Equal(t, []symstore.Cache{inTemp}, symstore.DefaultCaches())
-	require.Equal(t, inTemp, symstore.DownloadCache(), "there is no home to keep downloads in")
+	require.Equal(t, inTemp, download(), "there is no home to keep downloads in")
+	if runtime.GOOS == "windows" {
+		return // access control lists decide there
+	}
+	require.NoError(t, os.Chmod(inTemp.Dir, 0o777)) //nolint:gosec // a folder that everybody may write in is what is refused
+	require.Empty(t, symstore.DefaultCaches())
+	_, err := symstore.DownloadCache()
+	require.ErrorIs(t, err, fs.ErrPermission)
 }
 
 // TestLocalSourcesInOrder checks the order: installed runtimes, then the caches, with the home's file first.

@@ -1,9 +1,11 @@
 package remote
 
 import (
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"errors"
 	"hash/crc32"
 	"io/fs"
 	"os"
@@ -21,9 +23,10 @@ import (
 const DefaultDisk = 8 << 30
 
 // A disk caches the pages of one version of a file in its own folder, each with a checksum. It ignores write errors,
-// since the file can be read again.
+// since the file can be read again. It reaches its folders by what it opened and checked: others could exchange what a
+// path leads to.
 type disk struct {
-	dir  string
+	dir  *os.Root
 	mu   sync.Mutex
 	left int64 // bytes that may still be added
 }
@@ -35,34 +38,51 @@ func openDisk(dir, version string, most int64) (*disk, error) {
 		most = DefaultDisk
 	}
 	sum := sha256.Sum256([]byte(version))
-	d := &disk{dir: filepath.Join(dir, prefix+hex.EncodeToString(sum[:16])), left: most}
-	if err := os.MkdirAll(d.dir, 0o700); err != nil {
+	name := prefix + hex.EncodeToString(sum[:16])
+	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
-	for _, folder := range []string{dir, d.dir} { // checksums don't help against a person who may write there
-		if err := outfile.PrivateDir(folder); err != nil {
-			return nil, err
-		}
+	top, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer top.Close()
+	if err := outfile.PrivateRoot(top); err != nil { // checksums don't help against a person who may write there
+		return nil, err
+	}
+	if err := top.Mkdir(name, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, err
+	}
+	d := &disk{left: most}
+	if d.dir, err = top.OpenRoot(name); err != nil {
+		return nil, err
+	}
+	if err := outfile.PrivateRoot(d.dir); err != nil {
+		return nil, errors.Join(err, d.dir.Close())
 	}
 	now := time.Now()
-	_ = os.Chtimes(d.dir, now, now)
+	_ = top.Chtimes(name, now, now)
+	d.makeRoom(top, name)
+	return d, nil
+}
+
+// makeRoom counts the pages in the cache folders below top, and removes the least recently used ones that do not fit. The
+// folder own stays.
+func (d *disk) makeRoom(top *os.Root, own string) {
 	type folder struct {
-		path string
+		name string
 		used time.Time
 		size int64
 	}
 	var all []folder
-	list, _ := filepath.Glob(filepath.Join(dir, prefix+"*"))
-	for _, path := range list {
-		if !ours.MatchString(filepath.Base(path)) {
+	list, _ := fs.ReadDir(top.FS(), ".")
+	for _, e := range list {
+		info, err := e.Info()
+		if err != nil || !e.IsDir() || !ours.MatchString(e.Name()) {
 			continue
 		}
-		st, err := os.Lstat(path)
-		if err != nil || !st.IsDir() {
-			continue
-		}
-		one := folder{path, st.ModTime(), 0}
-		_ = filepath.WalkDir(path, func(_ string, e fs.DirEntry, err error) error {
+		one := folder{e.Name(), info.ModTime(), 0}
+		_ = fs.WalkDir(top.FS(), e.Name(), func(_ string, e fs.DirEntry, err error) error {
 			if err == nil && e.Type().IsRegular() {
 				if info, err := e.Info(); err == nil {
 					one.size += info.Size()
@@ -74,13 +94,12 @@ func openDisk(dir, version string, most int64) (*disk, error) {
 	}
 	slices.SortStableFunc(all, func(a, b folder) int { return b.used.Compare(a.used) })
 	for _, one := range all {
-		if one.path != d.dir && one.size > d.left {
-			removePages(one.path)
+		if one.name != own && one.size > d.left {
+			removePages(top, one.name)
 			continue
 		}
 		d.left -= one.size
 	}
-	return d, nil
 }
 
 // prefix begins the names of cache folders, and ours matches them.
@@ -89,24 +108,27 @@ const prefix = "pages-"
 var ours = regexp.MustCompile("^" + prefix + "[0-9a-f]{32}$")
 
 // pageFile matches the names of files in a cache folder: pages, and pages that are being written.
-var pageFile = regexp.MustCompile("^(new-)?[0-9]+$")
+var pageFile = regexp.MustCompile("^([0-9]+|" + unborn + "[0-9A-Z]+)$")
+
+// unborn begins the names of pages that are being written.
+const unborn = "new-"
 
 // removePages removes the pages in a cache folder, and the folder if nothing else is in it.
-func removePages(folder string) {
-	entries, _ := os.ReadDir(folder)
+func removePages(top *os.Root, folder string) {
+	entries, _ := fs.ReadDir(top.FS(), folder)
 	for _, e := range entries {
 		if e.Type().IsRegular() && pageFile.MatchString(e.Name()) {
-			_ = os.Remove(filepath.Join(folder, e.Name()))
+			_ = top.Remove(filepath.Join(folder, e.Name()))
 		}
 	}
-	_ = os.Remove(folder)
+	_ = top.Remove(folder)
 }
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // get returns a page of that size, or nil if it is missing or damaged.
 func (d *disk) get(n, size int64) []byte {
-	b, err := os.ReadFile(d.file(n))
+	b, err := d.dir.ReadFile(pageName(n))
 	if err != nil || int64(len(b)) != size+4 || crc32.Checksum(b[4:], castagnoli) != binary.LittleEndian.Uint32(b) {
 		return nil
 	}
@@ -125,14 +147,14 @@ func (d *disk) put(n int64, data []byte) {
 		return
 	}
 	b := binary.LittleEndian.AppendUint32(make([]byte, 0, len(data)+4), crc32.Checksum(data, castagnoli))
-	t, err := os.CreateTemp(d.dir, "new-") // readable only by the user
-	if err != nil {
-		return
+	part := unborn + rand.Text()
+	err := d.dir.WriteFile(part, append(b, data...), 0o600)
+	if err == nil {
+		err = d.dir.Rename(part, pageName(n))
 	}
-	_, err = t.Write(append(b, data...))
-	if err2 := t.Close(); err != nil || err2 != nil || os.Rename(t.Name(), d.file(n)) != nil {
-		_ = os.Remove(t.Name())
+	if err != nil {
+		_ = d.dir.Remove(part)
 	}
 }
 
-func (d *disk) file(n int64) string { return filepath.Join(d.dir, strconv.FormatInt(n, 10)) }
+func pageName(n int64) string { return strconv.FormatInt(n, 10) }

@@ -181,20 +181,26 @@ func (f *File) version() string {
 		u = r.URL
 	}
 	query := u.Query()
-	shared := query.Has("sig") // a shared access signature of Azure
+	shared, signed := query.Has("sig"), false // a shared access signature of Azure, and one of another store
+	for name := range query {
+		signed = signed || signatures[strings.ToLower(name)]
+	}
 	for name := range query {
 		lower := strings.ToLower(name)
-		prefix, _, _ := strings.Cut(lower, "-")
-		if signing[lower] || shared && sharing[lower] || prefix == "x" {
+		of := signing[lower] || strings.HasPrefix(lower, "x-amz-") || strings.HasPrefix(lower, "x-goog-")
+		if signed && of || shared && sharing[lower] {
 			query.Del(name)
 		}
 	}
 	return strings.Join([]string{u.Scheme, u.Host, u.EscapedPath(), query.Encode(), f.etag, f.modified, strconv.FormatInt(f.size, 10)}, "\x00")
 }
 
-// signing are parameters by which stores and their caches sign addresses, besides X-Amz-… and X-Goog-…; sharing are
-// Azure's.
+// signatures are the parameters with the signature of an address; signing are those that stores and their caches add
+// to it, besides X-Amz-… and X-Goog-…; sharing are Azure's. In an address without a signature, these names may have
+// another meaning.
 var (
+	signatures = map[string]bool{"signature": true, "x-amz-signature": true, "x-goog-signature": true}
+
 	signing = map[string]bool{"awsaccesskeyid": true, "googleaccessid": true, "key-pair-id": true, "signature": true, "policy": true, "expires": true}
 	sharing = map[string]bool{"sv": true, "ss": true, "srt": true, "sr": true, "sp": true, "st": true, "se": true, "spr": true, "sip": true, "sig": true,
 		"skoid": true, "sktid": true, "skt": true, "ske": true, "sks": true, "skv": true}

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
+	"encoding/binary"
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"io/fs"
 	"math/rand/v2"
@@ -529,7 +531,7 @@ func TestDiskKnowsFiles(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("ETag", `"1"`)
 		has := one
-		if r.URL.Query().Get("id") == "2" {
+		if q := r.URL.Query(); q.Get("id") == "2" || q.Get("x") == "2" || q.Get("X-Amz-Part") == "2" || q.Get("policy") == "2" {
 			has = two
 		}
 		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(has))
@@ -543,6 +545,7 @@ func TestDiskKnowsFiles(t *testing.T) {
 	}{
 		{"?id=1", one, false}, {"?id=2", two, false}, {"?id=1", one, true}, {"?id=2&X-Amz-Signature=a&X-Amz-Date=b", two, true},
 		{"?id=2&sig=a&se=b", two, true}, {"?id=2&Expires=1&Signature=a&Key-Pair-Id=k", two, true}, {"?id=1&se=b", one, false},
+		{"?x=1", one, false}, {"?x=2", two, false}, {"?X-Amz-Part=1", one, false}, {"?X-Amz-Part=2", two, false}, {"?policy=1", one, false}, {"?policy=2", two, false},
 	} {
 		f, err := Open(s.URL+"/dump"+c.query, o)
 		require.NoError(t, err)
@@ -579,6 +582,43 @@ func TestDiskIsPrivate(t *testing.T) {
 	require.NoError(t, os.Chmod(dir, 0o777)) //nolint:gosec // a folder that everybody may write in is what is refused
 	_, err = Open(s.URL+"/dump", Options{Disk: dir})
 	assert.ErrorIs(t, err, fs.ErrPermission)
+}
+
+// TestDiskIsNotExchanged checks that a folder that is checked is the folder that is read: somebody else may exchange what
+// its path leads to.
+func TestDiskIsNotExchanged(t *testing.T) {
+	data := content(4 << 20)
+	s := httptest.NewServer(serve(data, nil))
+	defer s.Close()
+	own, forged, link := t.TempDir(), t.TempDir(), filepath.Join(t.TempDir(), "link")
+	if os.Symlink(own, link) != nil {
+		t.Skip("this system has no links")
+	}
+	read := func(f *File) []byte {
+		whole, err := io.ReadAll(io.NewSectionReader(f, 0, f.Size()))
+		require.NoError(t, err)
+		return whole
+	}
+	f, err := Open(s.URL+"/dump", Options{Disk: link})
+	require.NoError(t, err)
+	assert.True(t, bytes.Equal(data, read(f)))
+	require.NoError(t, os.CopyFS(forged, os.DirFS(own)))
+	list, err := filepath.Glob(filepath.Join(forged, "*", "*"))
+	require.NoError(t, err)
+	require.NotEmpty(t, list)
+	for _, name := range list {
+		b, err := os.ReadFile(name)
+		require.NoError(t, err)
+		b[100] ^= 1
+		binary.LittleEndian.PutUint32(b, crc32.Checksum(b[4:], castagnoli))
+		require.NoError(t, os.WriteFile(name, b, 0o600))
+	}
+	f, err = Open(s.URL+"/dump", Options{Disk: link})
+	require.NoError(t, err)
+	require.NoError(t, os.Remove(link))
+	require.NoError(t, os.Symlink(forged, link))
+	assert.True(t, bytes.Equal(data, read(f)))
+	assert.EqualValues(t, 1, f.Stats().Requests, "the pages are cached")
 }
 
 // TestIs: addresses are no files.
