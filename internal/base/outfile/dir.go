@@ -22,7 +22,7 @@ func WriteDir(name string, perm func() fs.FileMode, write func(dir string) error
 	if err := os.MkdirAll(parent, 0o777); err != nil {
 		return err
 	}
-	dir, err := mkdirPart(parent, base)
+	dir, err := mkdirPart(parent, base, 0o777)
 	if err != nil {
 		return err
 	}
@@ -69,13 +69,26 @@ func free(name string) error {
 	return nil
 }
 
-// mkdirPart creates the temporary folder.
-func mkdirPart(parent, base string) (string, error) {
+// TempDir creates a folder for temporary files in parent, for this user alone, and returns a function that removes it. The
+// next process that writes to parent removes the folder of a killed one.
+func TempDir(parent string) (dir string, remove func() error, err error) {
+	if dir, err = mkdirPart(cmp.Or(parent, "."), "work", 0o700); err != nil {
+		return "", nil, err
+	}
+	release := lockDir(dir)
+	return dir, func() error {
+		release()
+		return os.RemoveAll(dir)
+	}, nil
+}
+
+// mkdirPart creates a temporary folder.
+func mkdirPart(parent, base string, perm fs.FileMode) (string, error) {
 	const tries = 100
 	sweep(parent)
 	for i := range tries {
 		dir := filepath.Join(parent, partName(base, i))
-		if err := os.Mkdir(dir, 0o777); !errors.Is(err, fs.ErrExist) {
+		if err := os.Mkdir(dir, perm); !errors.Is(err, fs.ErrExist) {
 			return dir, err
 		}
 	}

@@ -21,7 +21,7 @@ import (
 	"github.com/sosgo/sosgo/internal/base/outfile"
 )
 
-// writing names an environment variable: a child process writes a file and a folder in its value's
+// writing names an environment variable: a child process writes a file and two folders in its value's
 // folder, and never finishes.
 const writing = "SOSGO_TEST_WRITING"
 
@@ -31,6 +31,9 @@ func TestMain(m *testing.M) {
 		os.Exit(m.Run())
 	}
 	_, err := outfile.Create(filepath.Join(dir, "pack"), outfile.Options{})
+	if err == nil {
+		_, _, err = outfile.TempDir(dir)
+	}
 	fmt.Println(outfile.WriteDir(filepath.Join(dir, "tables"), nil, func(string) error {
 		fmt.Println("writing", err)
 		time.Sleep(time.Minute)
@@ -118,7 +121,8 @@ func TestLeftovers(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "writing <nil>\n", line)
 	left := parts()
-	require.Len(t, left, 2)
+	require.Len(t, left, 3)
+	assert.EqualValues(t, 0o700, perm(t, left[2]), "a folder for temporary files")
 	old := time.Now().Add(-time.Hour)
 	age := func() {
 		for _, p := range left {

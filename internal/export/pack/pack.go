@@ -15,6 +15,7 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dump"
 	"github.com/sosgo/sosgo/internal/app/doctor"
+	"github.com/sosgo/sosgo/internal/base/outfile"
 	"github.com/sosgo/sosgo/internal/export/scrub"
 	"github.com/sosgo/sosgo/process"
 	"github.com/sosgo/sosgo/target"
@@ -38,12 +39,12 @@ func Write(ctx context.Context, d *process.Dump, name string, o Options) (*answe
 	if _, err := os.Lstat(name); err == nil {
 		return nil, &fs.PathError{Op: "create", Path: name, Err: fs.ErrExist}
 	}
-	dir, err := os.MkdirTemp(filepath.Dir(name), ".sosgo-pack-")
+	dir, remove, err := outfile.TempDir(filepath.Dir(name))
 	if err != nil {
 		return nil, err
 	}
 	out, err := p.write(dir, name)
-	return out, errors.Join(err, os.RemoveAll(dir))
+	return out, errors.Join(err, remove())
 }
 
 // A packer writes one pack.

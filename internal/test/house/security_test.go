@@ -60,15 +60,32 @@ var opensOtherwise = map[string]string{
 	"internal/front/cli/sniff.go":              "a file that is known to be regular",
 	"internal/front/cli/linehistory.go":        "the user's private history",
 	"internal/front/remote/fetch.go":           "a file of the command line, which may be a pipe",
-	"internal/front/remote/disk.go":            "the user's private cache",
 	"internal/live/processes/memory.go":        "/proc",
 	"internal/live/processes/proc.go":          "/proc",
 	"internal/live/diagport/dial_unix.go":      "folders",
 }
 
+// temporaryOtherwise are the files that may create temporary files by package os. All others use package outfile, which
+// removes what a killed process leaves.
+var temporaryOtherwise = map[string]string{
+	"dump/temp_unix.go":    "a file without a name",
+	"dump/temp_windows.go": "a file that ends with the process",
+	"dump/cache.go":        "swept by itself",
+}
+
 // TestOpenRegular checks that no other code opens files for reading by package os.
 func TestOpenRegular(t *testing.T) {
-	opens := regexp.MustCompile(`\bos\.(Open|ReadFile)\(`)
+	onlyIn(t, regexp.MustCompile(`\bos\.(Open|ReadFile)\(`), opensOtherwise, "open files by mmapfile.OpenRegular")
+}
+
+// TestTemporaryFiles checks that no other code creates temporary files and folders by package os.
+func TestTemporaryFiles(t *testing.T) {
+	onlyIn(t, regexp.MustCompile(`\bos\.(CreateTemp|MkdirTemp)\(`), temporaryOtherwise, "use outfile.Create or outfile.TempDir")
+}
+
+// onlyIn checks that exactly these files of the product have the code.
+func onlyIn(t *testing.T, code *regexp.Regexp, files map[string]string, instead string) {
+	t.Helper()
 	found := 0
 	require.NoError(t, filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
 		path = filepath.ToSlash(path)
@@ -76,11 +93,11 @@ func TestOpenRegular(t *testing.T) {
 			return err
 		}
 		b, err := os.ReadFile(path)
-		if opens.Match(b) {
+		if code.Match(b) {
 			found++
-			assert.Contains(t, opensOtherwise, path, "open files by mmapfile.OpenRegular")
+			assert.Contains(t, files, path, instead)
 		}
 		return err
 	}))
-	assert.Equal(t, len(opensOtherwise), found)
+	assert.Equal(t, len(files), found)
 }
