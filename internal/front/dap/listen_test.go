@@ -4,7 +4,11 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"net"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -44,4 +48,33 @@ func TestStrangers(t *testing.T) {
 	assert.Contains(t, c.refused("attach", map[string]any{"token": "right"}), "the dump is elsewhere", "the editor is still there")
 	cancel()
 	assert.NoError(t, <-ended)
+}
+
+// TestUnread checks that a client without the token that reads no answer takes little memory: its requests wait where
+// they come from.
+func TestUnread(t *testing.T) {
+	in, client := io.Pipe()
+	_, out := io.Pipe() // nobody reads it
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() { ended <- dap.Serve(ctx, in, out, dumpless{}, dap.Options{Token: "right"}) }()
+	var sent atomic.Int64
+	go func() {
+		long := strings.Repeat("x", 60_000)
+		for i := range 1000 {
+			body := fmt.Appendf(nil, `{"seq":%d,"type":"request","command":"initialize","arguments":{"adapterID":"%s"}}`, i+1, long)
+			if godap.WriteBaseMessage(client, body) != nil {
+				return
+			}
+			sent.Add(int64(len(body)))
+		}
+	}()
+	for before := int64(-1); before != sent.Load(); time.Sleep(200 * time.Millisecond) {
+		before = sent.Load()
+	}
+	assert.Less(t, sent.Load(), int64(1<<20))
+	assert.NotZero(t, sent.Load())
+	cancel()
+	assert.NoError(t, errors.Join(in.Close(), out.Close()))
+	<-ended
 }

@@ -209,6 +209,8 @@ func TestToken(t *testing.T) {
 	}
 	c := connect()
 	assert.Contains(t, c.refused("threads", nil), "token")
+	_, err := c.out.ReadByte()
+	require.Error(t, err, "the connection is closed")
 	large := connect()
 	go func() { _, _ = io.WriteString(large.in, "Content-Length: 100000\r\n\r\n") }()
 	out, _ := io.ReadAll(large.out)

@@ -19,9 +19,10 @@ import (
 )
 
 const (
-	mostWaiting      = 1000     // queued requests
-	mostWaitingBytes = 16 << 20 // bytes of the queued requests
-	atOnce           = 4        // questions answered concurrently
+	mostWaiting      = 1000         // queued requests
+	mostWaitingBytes = 16 << 20     // bytes of the queued requests
+	mostUnknownBytes = 4 * maxFirst // bytes of queued requests before the client has shown the token
+	atOnce           = 4            // questions answered concurrently
 )
 
 // Options configure Serve.
@@ -160,7 +161,11 @@ func (s *server) queue(message dap.RequestMessage, size int64) (last bool) {
 	}
 	s.mu.Lock()
 	_, double := s.running[m.Seq]
-	full := !bye && s.waitingBytes.Load()+size > mostWaitingBytes
+	most := int64(mostUnknownBytes)
+	if s.known.Load() {
+		most = mostWaitingBytes
+	}
+	full := !bye && s.waitingBytes.Load()+size > most
 	if !double && !full {
 		s.running[m.Seq] = r
 	}
@@ -238,18 +243,18 @@ func (s *server) work() {
 			return
 		}
 		s.waitingBytes.Add(-r.size)
-		switch r.Command {
-		case "initialize", "launch", "attach", "configurationDone":
+		switch command := r.Command; {
+		case command == "disconnect":
+			s.answering.Wait()
+			s.session.close()
+			s.out.respond(r.Seq, r.Command, nil)
+			return
+		case !s.known.Load(), command == "initialize", command == "launch", command == "attach", command == "configurationDone":
 			s.answering.Wait()
 			if !s.answer(r) {
 				return
 			}
 			continue
-		case "disconnect":
-			s.answering.Wait()
-			s.session.close()
-			s.out.respond(r.Seq, r.Command, nil)
-			return
 		}
 		places <- struct{}{}
 		s.answering.Go(func() {
