@@ -385,7 +385,8 @@ func cutArity(name string) (string, int) {
 	return name[:i], n
 }
 
-// dynamicClass is the name of a module's type for methods without a class. It has no definition.
+// dynamicClass is the name of a module's type for methods without a class. It has no definition, no base type
+// (CreateMinimalMethodTable, class.cpp) and no objects.
 const dynamicClass = "(dynamicClass)"
 
 // DefinitionName returns the name of the type's definition in metadata: "Ns.Outer`1+Inner". It returns "" for
@@ -398,10 +399,17 @@ func (r *Runtime) DefinitionName(mt *MethodTable) (string, error) {
 }
 
 func (r clr) definitionName(mt *MethodTable) (string, error) {
+	m, err := r.ModuleOf(mt)
 	if mt.Token.Row() == 0 {
+		defined := false
+		if err == nil {
+			_, defined = m.definedRows()[mt.Addr]
+		}
+		if mt.Parent != 0 || mt.IsGeneric() || defined {
+			return "", target.Corruptf("MethodTable %016x has no token", uint64(mt.Addr))
+		}
 		return dynamicClass, nil
 	}
-	m, err := r.ModuleOf(mt)
 	if err != nil {
 		return "", err
 	}

@@ -32,6 +32,9 @@ const (
 	genAllocationStart
 )
 
+// genSizes are the bytes of the members that are read. An allocation context begins with alloc_ptr and alloc_limit.
+var genSizes = [...]int32{genAllocContext: 16, genStartSegment: 8, genAllocationStart: 8}
+
 // missingField is the offset of a member that the GC does not have.
 const missingField = -1
 
@@ -183,6 +186,11 @@ func (v *vars) check() error {
 		missing := off == missingField && i == genAllocationStart // regions have no start
 		if !missing && (off < 0 || off%8 != 0 || int(off) > v.generationSize-8) {
 			return target.Corruptf("generation field at %#x of %#x bytes", off, v.generationSize)
+		}
+		for j, other := range v.genOffsets[:i] {
+			if !missing && off < other+genSizes[j] && other < off+genSizes[i] {
+				return target.Corruptf("generation fields at %#x and %#x overlap", other, off)
+			}
 		}
 	}
 	if v.generationSize > limits.GenerationSize {

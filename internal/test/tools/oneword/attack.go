@@ -158,8 +158,8 @@ func (s *subject) overwrite(w word) (o outcome, lost, gained []string) {
 	return judge(s.sound, ask(s.raw, with, s.line))
 }
 
-// attack overwrites up to n words of each kind, one at a time; all if n is 0.
-func (j *job) attack(seed uint64, n int) (t tally, err error) {
+// attack overwrites words of each kind, one at a time.
+func (j *job) attack(how *settings) (t tally, err error) {
 	s, err := j.open()
 	if err != nil {
 		return t, err
@@ -172,13 +172,14 @@ func (j *job) attack(seed uint64, n int) (t tally, err error) {
 		return t, err
 	}
 	t.read = len(pointers) + len(numbers)
-	random := rand.New(rand.NewPCG(seed, uint64(len(s.raw))))
+	random := rand.New(rand.NewPCG(how.seed, uint64(len(s.raw))))
 	for _, list := range [][]word{pointers, numbers} {
 		random.Shuffle(len(list), func(i, k int) { list[i], list[k] = list[k], list[i] })
-		if n > 0 {
-			list = list[:min(n, len(list))]
+		if how.words > 0 {
+			list = list[:min(how.words, len(list))]
 		}
 		for _, w := range list {
+			w.pointer = w.pointer || how.clear // pointers are cleared
 			f := finding{word: w}
 			f.outcome, f.lost, f.gained = s.overwrite(w)
 			t.counts[f.outcome]++

@@ -7,7 +7,7 @@
 //
 // For each line it records the words that the commands read: the list of threads, counts, sync
 // blocks, MethodTables, code heaps, segments, heads of queues, handles. It clears words that point
-// into the process, and halves others, one at a time. A different answer without an error, a
+// into the process, and halves others or clears them, one at a time. A different answer without an error, a
 // warning or a note of what is missing or damaged is silent. If such an answer states something
 // with the strength proved or recorded that the undamaged dump's answer does not, it is assertive.
 package main
@@ -28,6 +28,7 @@ func main() {
 	flag.IntVar(&s.words, "words", 110, "how many words of each kind to overwrite for a line; 0 for all")
 	flag.Uint64Var(&s.seed, "seed", 7, "of the choice of words")
 	flag.IntVar(&s.workers, "workers", runtime.NumCPU(), "dumps at once")
+	flag.BoolVar(&s.clear, "clear", false, "clear numbers, too")
 	flag.BoolVar(&s.verbose, "v", false, "print every silent answer")
 	flag.Parse()
 	if err := s.run(); err != nil {
@@ -41,6 +42,7 @@ type settings struct {
 	words      int
 	seed       uint64
 	workers    int
+	clear      bool
 	verbose    bool
 }
 
@@ -53,7 +55,7 @@ func (s *settings) run() error {
 	for range max(1, s.workers) {
 		wg.Go(func() {
 			for j := range work {
-				t, err := j.attack(s.seed, s.words)
+				t, err := j.attack(s)
 				mu.Lock()
 				total.add(&t)
 				if err != nil && failure == nil {

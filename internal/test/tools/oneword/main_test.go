@@ -17,7 +17,7 @@ func TestSilentAnswers(t *testing.T) {
 	testcase.Canned(t, "net10-zoo")
 	var total tally
 	for _, j := range testcase.Sample(t, jobs(), 9) {
-		got, err := j.attack(7, 6)
+		got, err := j.attack(&settings{seed: 7, words: 6})
 		require.NoError(t, err, j)
 		total.add(&got)
 	}
@@ -46,6 +46,8 @@ func TestContradictions(t *testing.T) {
 		"length of a name":      {job{"net10-async", "locks"}, word{addr: 0x7fea664019a8, old: 0x4e002e0000000e}},
 		"failed initializer":    {job{"net10-zoo", "triage"}, word{addr: 0x7f07a5dbb120, old: 0x2281}},
 		"member of the GC":      {job{"locks/net10-locks", "waits"}, word{addr: 0x7f2ac1ac0460, old: 0xffffffff}},
+		"no place in the GC":    {job{"net10-zoo", "verifyheap"}, word{addr: 0x7f08240c0458, old: 0x3800000000, pointer: true}},
+		"begin in regions":      {job{"net10-zoo", "triage"}, word{addr: 0x7f08240c0460, old: 0xffffffff, pointer: true}},
 		"header of code":        {job{"net10-zoo", "clrstack -all"}, word{addr: 0x7f07a5a99538, old: 0x7f07a5de3418, pointer: true}},
 		"heap of a code range":  {job{"net10-async", "clrstack -all"}, word{addr: 0x5620efbede68, old: 0x5620efbf05f0, pointer: true}},
 		"function of an image":  {job{"locks/net10-locks", "clrstack -all"}, word{addr: 0x7f2a4309b7b0, old: 0x245d6800245a10}},
