@@ -39,6 +39,7 @@ func TestContradictions(t *testing.T) {
 	}{
 		"thread list":           {job{"net10-zoo", "clrthreads"}, word{addr: 0x557934717cb0, old: 0x5579347fb6e0, pointer: true}},
 		"OS id of a thread":     {job{"net10-async", "clrthreads"}, word{addr: 0x5620efbf0428, old: 0x351b}},
+		"no managed id":         {job{"net10-zoo", "triage"}, word{addr: 0x5579347fb680, old: 0x5, pointer: true}},
 		"managed id":            {job{"net10-async", "clrthreads"}, word{addr: 0x5620efbf0310, old: 0x7ff600000003}},
 		"state of a thread":     {job{"net10-async", "clrthreads"}, word{addr: 0x5620efbf0300, old: 0x21220}},
 		"allocation context":    {job{"locks/net10-locks", "clrthreads"}, word{addr: 0x55c4c4e2e930, old: 0x7f1e34000e10, pointer: true}},
