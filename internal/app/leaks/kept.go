@@ -18,7 +18,7 @@ func (f *finder) kept(ctx context.Context, out *answer.Suspect, s *suspect) erro
 		out.Kept = says.InThreads(out)
 		return nil
 	case answer.SuspectGroup:
-		if out.Kept = says.ByHolders(out.Holders); !out.Kept.IsZero() {
+		if out.Kept = says.ByHolders(out.Holders, out.Others); !out.Kept.IsZero() {
 			return nil
 		}
 		return f.keptEach(ctx, out, s)
@@ -50,7 +50,7 @@ func (f *finder) kept(ctx context.Context, out *answer.Suspect, s *suspect) erro
 		return err
 	}
 	if out.Kept.IsZero() && out.Weak == answer.LinkAttached {
-		out.Kept = says.Attached(out.Path.Root.Words())
+		out.Kept = says.Attached(out.Path.Root.Words(), s.table)
 	}
 	return nil
 }

@@ -135,6 +135,7 @@ type suspect struct {
 	name     answer.Text
 	awaits   answer.Text
 	locals   []answer.AsyncLocalValues
+	table    answer.Statement // names the ConditionalWeakTable that attaches it or its members
 }
 
 // weight returns the size by which suspects are compared.
@@ -179,6 +180,7 @@ const (
 	patternCallback
 	patternScope
 	patternWeak
+	patternTable
 	patterns
 	patternLarge = patterns // a retained size large enough to list
 )
@@ -188,7 +190,8 @@ const (
 func (f *finder) pick(ctx context.Context) error {
 	masks := make([]uint8, len(f.g.Types()))
 	for p, types := range [...][]bool{patternEvent: typesOf[*multicast](f), patternTimer: typesOf[*timer](f), patternCallback: typesOf[*callback](f),
-		patternScope: typesOf[*scope](f), patternWeak: typesOf[*objects.WeakReference](f)} {
+		patternScope: typesOf[*scope](f), patternWeak: typesOf[*objects.WeakReference](f),
+		patternTable: typesOf[*weakTable](f)} {
 		for i, is := range types {
 			if is {
 				masks[i] |= 1 << p

@@ -87,6 +87,10 @@ func (f *finder) describe(ctx context.Context, s *suspect) (*answer.Suspect, err
 		out.Members = &answer.TypeCount{MethodTable: mt.Addr, Count: s.count, Size: s.size, Type: f.typeText(mt)}
 	}
 	out.Turnover = f.turnover(s)
+	var err error
+	if out.Chain, err = f.chain(ctx, s); err != nil {
+		return nil, err
+	}
 	if s.owner != graph.NoNode {
 		o := f.x.Describe(&f.a.Gaps, s.owner)
 		out.Owner = &o
@@ -111,7 +115,6 @@ func (f *finder) describe(ctx context.Context, s *suspect) (*answer.Suspect, err
 		return out, f.kept(ctx, out, s)
 	}
 	if s.kind == answer.SuspectAccumulation && s.typ >= 0 {
-		var err error
 		if out.Locals, err = f.localsBelow(ctx, s); err != nil {
 			return out, err
 		}
@@ -123,18 +126,9 @@ func (f *finder) describe(ctx context.Context, s *suspect) (*answer.Suspect, err
 	p := f.x.DescribePath(ctx, &f.a.Gaps, path)
 	out.Path = &p
 	out.Literals = s.kind == answer.SuspectAccumulation && f.literals(s, &p.Root)
-	for i := range path[1:] {
-		if strength := f.x.Names().Strength(path[i], path[i+1]); strength != graph.Strong {
-			out.Weak = answer.LinkStrength(strength.String())
-		}
-	}
-	if out.Weak == "" && s.kind == answer.SuspectAccumulation {
-		if strength := f.x.Names().Strength(s.point, s.member); strength != graph.Strong {
-			out.Weak = answer.LinkStrength(strength.String())
-		}
-	}
-	if out.Weak == "" && s.kind == answer.SuspectAccumulation {
-		out.Weak, err = f.entries(ctx, s.member)
+	weak, by, err := f.weakLink(ctx, s, path)
+	if out.Weak = weak; err == nil && weak == answer.LinkAttached {
+		s.table, err = f.attachedBy(ctx, by)
 	}
 	return out, cmp.Or(err, f.kept(ctx, out, s))
 }
@@ -142,21 +136,6 @@ func (f *finder) describe(ctx context.Context, s *suspect) (*answer.Suspect, err
 // entryDepth is the maximum depth of a cache entry in an element of a collection. A MemoryCache's entry is the value of
 // a ConcurrentDictionary's node.
 const entryDepth = 3
-
-// entries returns the strength of the cache entry that retains most of a member's size, or "".
-func (f *finder) entries(ctx context.Context, n graph.Node) (answer.LinkStrength, error) {
-	for range entryDepth {
-		top, _, _, err := f.doms.Largest(ctx, n, 1)
-		if err != nil || len(top) == 0 {
-			return "", err
-		}
-		if strength := f.x.Names().Strength(n, top[0]); strength == graph.Cached {
-			return answer.LinkCached, nil
-		}
-		n = top[0]
-	}
-	return "", nil
-}
 
 func (f *finder) typeText(mt *dac.MethodTable) answer.Text {
 	return f.r.Runtime().NamedType(&f.a.Gaps, mt.Addr)
@@ -261,6 +240,21 @@ func (f *finder) others(ctx context.Context, out *answer.Suspect, s *suspect, he
 		return cmp.Or(cmp.Compare(b.Share, a.Share), cmp.Compare(b.Count, a.Count), cmp.Compare(a.Type.S, b.Type.S))
 	})
 	out.Others = out.Others[:min(len(out.Others), maxFirst)]
+	return nil
+}
+
+// EachOf returns the objects of one of the program's classes that have the members of a group, about one each: 200 dictionaries of 200
+// sessions. It returns nil if the members are of a class of the program themselves, or have no such owners.
+func EachOf(s *answer.Suspect) *answer.GroupReferrers {
+	if s.Kind != answer.SuspectGroup || s.Members == nil || s.Members.Count > sampled || !answer.LibraryMethod(s.Members.Type.S) {
+		return nil
+	}
+	for i := range s.Others {
+		o := &s.Others[i]
+		if o.Type.Err == nil && !answer.LibraryMethod(o.Type.S) && o.Share >= majority && 100*float64(o.Count) >= majority*float64(s.Members.Count) {
+			return o
+		}
+	}
 	return nil
 }
 

@@ -36,16 +36,31 @@ type Native struct {
 	// Counted reports whether Blocks is malloc's own count. Otherwise it is the sum of what look like such blocks.
 	Counted bool
 	Err     error // why memory of malloc may be missing
+	// Fields are the fields of objects that refer to most of it. They are only read if it is much.
+	Fields []PointerField
 }
+
+// Memory of malloc is much from muchNative bytes and timesNative times the GC heap.
+const (
+	muchNative  = 256 << 20
+	timesNative = 2
+)
+
+// Much reports whether so many bytes of malloc are much beside the GC heap.
+func (n *Native) Much(bytes uint64) bool { return bytes >= muchNative && bytes/timesNative >= n.Heap }
 
 // NativeMemory returns the sizes of malloc's memory and the GC heap.
 func NativeMemory(ctx context.Context, p *process.Process) (*Native, error) {
-	return process.Answer(ctx, p, func(context.Context, *process.Call) (*Native, error) {
+	return process.Answer(ctx, p, func(ctx context.Context, _ *process.Call) (*Native, error) {
 		m, err := Of(p)
 		if err != nil {
 			return nil, err
 		}
 		arenas, blocks, counted, err := m.Malloc()
-		return &Native{Arenas: arenas, Blocks: blocks, Counted: counted, Heap: m.Committed(), Loader: m.loader, Err: err}, nil
+		n := &Native{Arenas: arenas, Blocks: blocks, Counted: counted, Heap: m.Committed(), Loader: m.loader, Err: err}
+		if n.Much(arenas + blocks) {
+			n.Fields, _ = PointerFields(ctx, p, m.blocks(ctx)) // the size stands without them
+		}
+		return n, ctx.Err()
 	})
 }

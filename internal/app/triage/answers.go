@@ -51,7 +51,8 @@ type Answers struct {
 	Premises answer.Premises                // of the process; nil if all of them hold
 	Stacks   map[uint32]answer.PremiseState // of threads by OS id; nil if Premises says it for all of them
 
-	rules *signature.Rules // of Options
+	rules    *signature.Rules // of Options
+	fieldsTo func(context.Context, []target.Range) ([]memorymap.PointerField, error)
 }
 
 // stack returns the state of the stack of a thread.
@@ -93,7 +94,9 @@ func Read(ctx context.Context, p *process.Process, o Options) (*Answers, error) 
 }
 
 func read(ctx context.Context, p *process.Process, o Options) (*Answers, error) {
-	a := &Answers{Premises: p.Premises(), Taken: p.Target().Process().DumpTime}
+	a := &Answers{Premises: p.Premises(), Taken: p.Target().Process().DumpTime, fieldsTo: func(ctx context.Context, to []target.Range) ([]memorymap.PointerField, error) {
+		return memorymap.PointerFields(ctx, p, to)
+	}}
 	if a.Premises[answer.StackComplete] != answer.PremiseHolds {
 		a.Stacks = map[uint32]answer.PremiseState{}
 		list, _ := p.Threads() // Premises has the error

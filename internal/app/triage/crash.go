@@ -90,7 +90,25 @@ func finalizer(_ context.Context, q *Answers) (view, error) {
 	}
 	v := view{partly: firstOf(c.Noted(), nil)}
 	v.found = ofKind(answer.FindingFinalizers, v.findings(c.Verdicts))
+	if waiting := q.behindFinalizer(); waiting != nil {
+		for i := range v.found {
+			v.found[i].Clauses = append(v.found[i].Clauses, *waiting)
+		}
+	}
 	return v, nil
+}
+
+// behindFinalizer describes the objects that await finalization, or returns nil if there are none or they were not read.
+func (q *Answers) behindFinalizer() *answer.Verdict {
+	l, err := q.Leaks.get()
+	if err != nil || l.Finalizers.Ready == 0 || len(l.Finalizers.ReadyTypes) == 0 {
+		return nil
+	}
+	t := &l.Finalizers.ReadyTypes[0]
+	x := answer.Conclude(answer.NoFinding, words.AwaitFinalizer.Of(words.Commas(l.Finalizers.Ready), words.Commas(t.Count), words.Type(t.Type.String()), words.Bytes(t.Size)),
+		answer.StrengthRecorded, words.FinalizerQueue.Of())
+	x.Show = []string{"finalizequeue"}
+	return &x
 }
 
 // ofKind returns the findings of a kind among conclusions.

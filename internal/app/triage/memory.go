@@ -11,6 +11,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/internal/app/leaks"
 	"github.com/sosgo/sosgo/internal/app/signature"
 	"github.com/sosgo/sosgo/internal/words"
 	"github.com/sosgo/sosgo/metadata"
@@ -111,13 +112,13 @@ func fragmentation(_ context.Context, q *Answers) (view, error) {
 		if name == "" || g.Free < muchFree || g.Share < muchFreeShare {
 			continue
 		}
-		x := answer.Conclude(answer.FindingFragmented, words.Fragmented.Of(words.Bytes(g.Free), words.Text(name), words.Percent(g.Share), words.N(g.Blocks), words.Bytes(g.Largest)),
+		x := answer.Conclude(answer.FindingFragmented, words.Fragmented.Of(words.Bytes(g.Free), words.Text(name), words.Percent(g.Share), words.Commas(g.Blocks), words.Bytes(g.Largest)),
 			answer.StrengthRecorded, words.ObjectsHave.Of(words.Bytes(g.Objects)))
 		clauses := []answer.Verdict{x}
 		for j := range g.Pins[:min(len(g.Pins), mostClauses)] {
 			p := &g.Pins[j]
-			pinned := answer.Conclude(answer.NoFinding, words.PinnedObjects.Of(words.N(p.Objects), words.Type(p.Type.String())), answer.StrengthProved,
-				words.PinningHandles.Of(words.N(p.Handles), words.Text(p.Handle)))
+			pinned := answer.Conclude(answer.NoFinding, words.PinnedObjects.Of(words.Commas(p.Objects), words.Type(p.Type.String())), answer.StrengthProved,
+				words.PinningHandles.Of(words.Commas(p.Handles), words.Text(p.Handle)))
 			pinned.Count, pinned.Show = int(p.Objects), []string{fmt.Sprintf("gcroot %x", uint64(p.Example))}
 			clauses = append(clauses, pinned)
 		}
@@ -129,11 +130,8 @@ func fragmentation(_ context.Context, q *Answers) (view, error) {
 // freeNames are the generations checked for free space. Younger ones are compacted or promoted by the next collection.
 var freeNames = map[string]string{"2": "generation 2", "large": "the large object heap", "pinned": "the pinned object heap"}
 
-// Memory of malloc is a finding from muchNative bytes and timesNative times the GC heap.
-const (
-	muchNative  = 256 << 20
-	timesNative = 2
-)
+// leastField is the part of malloc's memory, or of handles, to which a field has to refer to be named.
+const leastField = 10
 
 // nativeMemory checks whether the GC heap explains the memory of the process. Most dumps do not have all memory of
 // malloc, and other allocators can't be read. There is a finding only if the known part suffices.
@@ -144,7 +142,7 @@ func nativeMemory(ctx context.Context, q *Answers) (view, error) {
 	}
 	v := view{beside: n.Err != nil}
 	all := n.Arenas + n.Blocks
-	if all < muchNative || all/timesNative < n.Heap {
+	if !n.Much(all) {
 		return v, nil
 	}
 	x := answer.Conclude(answer.FindingNative, words.NativeMemory.Of(words.Bytes(all), words.Bytes(n.Heap)), answer.StrengthRecorded, words.Arenas.Of(words.Bytes(n.Arenas)))
@@ -152,13 +150,21 @@ func nativeMemory(ctx context.Context, q *Answers) (view, error) {
 	switch {
 	case n.Counted:
 		x.Because(words.CountedBlocks.Of(words.Bytes(n.Blocks)))
-	case n.Arenas < muchNative || n.Arenas/timesNative < n.Heap:
+	case !n.Much(n.Arenas):
 		x.Strength = answer.StrengthLikely
 		fallthrough
 	case n.Blocks > 0:
 		x.Because(words.LikelyBlocks.Of(words.Bytes(n.Blocks)))
 	}
-	v.found = append(v.found, finding(answer.FindingNative, x))
+	clauses := []answer.Verdict{x}
+	for i := range n.Fields {
+		if f := &n.Fields[i]; f.Bytes >= all/leastField {
+			x := answer.Conclude(answer.NoFinding, words.BlocksOf.Of(words.Commas(f.Count), words.Bytes(f.Bytes), words.Field(f.Name)), answer.StrengthRecorded)
+			x.Show = []string{fmt.Sprintf("gcroot %x", uint64(f.Example))}
+			clauses = append(clauses, x)
+		}
+	}
+	v.found = append(v.found, finding(answer.FindingNative, clauses...))
 	return v, nil
 }
 
@@ -222,7 +228,7 @@ func interned(l *answer.Leaks) (answer.Finding, bool) {
 		return answer.Finding{}, false
 	}
 	s := &l.Suspects[i]
-	x := answer.Conclude(answer.FindingHolder, words.Interned.Of(words.N(s.Members.Count), words.Bytes(s.Retained), words.Percent(s.Share), words.N(s.Roots)),
+	x := answer.Conclude(answer.FindingHolder, words.Interned.Of(words.Commas(s.Members.Count), words.Bytes(s.Retained), words.Percent(s.Share), words.Commas(s.Roots)),
 		answer.StrengthLikely, words.InternedArrays.Of())
 	x.Show, x.Count, x.Sites = []string{"leaks"}, s.Roots, []answer.Site{{Does: "interned"}}
 	return finding(answer.FindingHolder, x), true
@@ -321,7 +327,11 @@ func holder(list []*answer.Suspect, l *answer.Leaks) answer.Finding {
 		x.Strength = answer.Weakest(x.Strength, answer.StrengthPossible)
 		x.Because(words.DoubtfulRoot.Of())
 	}
-	f := finding(answer.FindingHolder, x)
+	clauses := []answer.Verdict{x}
+	if !s.Chain.IsZero() {
+		clauses = append(clauses, answer.Conclude(answer.NoFinding, s.Chain, answer.StrengthRecorded))
+	}
+	f := finding(answer.FindingHolder, clauses...)
 	f.Identity = sig
 	if p := s.Point; p != nil {
 		f.Object = p.Address
@@ -378,15 +388,15 @@ func holderSays(list []*answer.Suspect, h held) answer.Statement {
 	case s.Kind == answer.SuspectGroup || s.Kind == answer.SuspectThreadStatic:
 		return words.Holders.Of(name, h.size, h.share, answer.Statement{}, h.local, h.keeper)
 	case s.Kind == answer.SuspectTimers && s.Elements.Err() == nil && !s.Awaits.IsZero():
-		return words.Delays.Of(words.N(s.Elements.Value), words.Method(s.Awaits.String()), h.size, h.share, h.local, h.keeper)
+		return words.Delays.Of(words.Commas(s.Elements.Value), words.Method(s.Awaits.String()), h.size, h.share, h.local, h.keeper)
 	case s.Kind == answer.SuspectTimers && s.Elements.Err() == nil:
 		says := words.Timers
 		if s.AtLeast {
 			says = words.TimersAtLeast
 		}
-		return says.Of(words.N(s.Elements.Value), words.Method(metadata.PrettyMethod(name.Text)), h.size, h.share, h.local, h.keeper)
+		return says.Of(words.Commas(s.Elements.Value), words.Method(metadata.PrettyMethod(name.Text)), h.size, h.share, h.local, h.keeper)
 	case s.Kind == answer.SuspectEvent && s.Elements.Err() == nil && m != nil:
-		return words.Handlers.Of(words.N(s.Elements.Value), handlersOf(s, name), h.size, h.share, words.N(m.Count), words.Type(m.Type.String()), h.local, h.keeper)
+		return words.Handlers.Of(words.Commas(s.Elements.Value), handlersOf(s, name), h.size, h.share, words.Commas(m.Count), words.Type(m.Type.String()), h.local, h.keeper)
 	}
 	says := words.Holder
 	if len(list) > 1 {
@@ -401,11 +411,15 @@ func holderName(list []*answer.Suspect) answer.Statement {
 	p := cmp.Or(s.Owner, s.Point)
 	switch {
 	case len(list) > 1:
-		return words.Objects.Of(words.N(len(list)), words.Type(p.Type.String()))
+		return words.Objects.Of(words.Commas(len(list)), words.Type(p.Type.String()), answer.Statement{})
 	case p != nil:
 		return words.ObjectOfType.Of(words.Type(p.Type.String()), words.ShortObject(p.Address))
 	case s.Members != nil && (s.Name.S == "" || s.Kind == answer.SuspectThreadStatic):
-		return words.Objects.Of(words.N(s.Members.Count), words.Type(s.Members.Type.String()))
+		owners := answer.Statement{}
+		if o := leaks.EachOf(s); o != nil {
+			owners = words.OfObjects.Of(words.Commas(o.Count), words.Type(o.Type.String()))
+		}
+		return words.Objects.Of(words.Commas(s.Members.Count), words.Type(s.Members.Type.String()), owners)
 	}
 	return words.Text(s.Name.S)
 }
@@ -422,7 +436,7 @@ func mostOf(list []*answer.Suspect) answer.Statement {
 			n += more.Count
 		}
 	}
-	return words.MostOfIt.Of(words.N(n), words.Type(m.Type.String()))
+	return words.MostOfIt.Of(words.Commas(n), words.Type(m.Type.String()))
 }
 
 // keptBy names what keeps a suspect alive, if known.
@@ -446,7 +460,7 @@ func localHolds(s *answer.Suspect) answer.Statement {
 		return answer.Statement{}
 	}
 	l := &s.Locals[0]
-	return words.LocalHolds.Of(words.Bytes(l.Retained), words.Field(l.Name), words.N(l.Count))
+	return words.LocalHolds.Of(words.Bytes(l.Retained), words.Field(l.Name), words.Commas(l.Count))
 }
 
 // handlersOf names the event of a suspect with handlers. For an instance event its owner is named too.
@@ -495,7 +509,7 @@ func madeAssemblies(q *Answers, c *answer.AssemblyContext) *answer.Finding {
 	if c.Default {
 		name = words.TheDefaultContext.Of()
 	}
-	x := answer.Conclude(answer.FindingAssemblies, words.MadeAssemblies.Of(words.N(made)), answer.StrengthRecorded, words.OfAssemblies.Of(words.N(len(c.Assemblies)), name))
+	x := answer.Conclude(answer.FindingAssemblies, words.MadeAssemblies.Of(words.Commas(made)), answer.StrengthRecorded, words.OfAssemblies.Of(words.Commas(len(c.Assemblies)), name))
 	x.Count, x.Show = made, []string{"contexts", "eeheap -loader"}
 	if n, err := q.Native.get(); err == nil && n != nil && n.Loader > 0 {
 		x.Because(words.NativeParts.Of(words.Bytes(n.Loader), words.Bytes(n.Arenas+n.Blocks), words.Bytes(n.Heap)))
@@ -519,7 +533,7 @@ func loadContexts(_ context.Context, q *Answers) (view, error) {
 		if c.State.S != answer.ContextUnloading || c.Verdict != answer.Held {
 			continue // garbage goes with the next collection
 		}
-		x := answer.Conclude(answer.FindingUnload, words.ContextStays.Of(words.Text(c.Name.String()), words.N(len(c.Assemblies))), answer.StrengthProved,
+		x := answer.Conclude(answer.FindingUnload, words.ContextStays.Of(words.Text(c.Name.String()), words.Commas(len(c.Assemblies))), answer.StrengthProved,
 			words.ContextObject.Of(words.ShortObject(c.Address)))
 		x.Show = []string{"contexts"}
 		clauses := []answer.Verdict{x}
@@ -550,7 +564,7 @@ func soundness(_ context.Context, q *Answers) (view, error) {
 	if s.Incomplete && q.Premises.State(answer.ThreadsListed) != answer.PremiseHolds {
 		return v, nil // what threads have not yet allocated looks like damage, and where it is can't be read
 	}
-	x := answer.Conclude(answer.FindingHeap, words.DamagedHeap.Of(words.N(s.Errors), words.N(s.Objects)), answer.StrengthProved)
+	x := answer.Conclude(answer.FindingHeap, words.DamagedHeap.Of(words.Commas(s.Errors), words.Commas(s.Objects)), answer.StrengthProved)
 	x.Count, x.Show = s.Errors, []string{"verifyheap"}
 	for i := range s.Faults[:min(len(s.Faults), mostClauses)] {
 		fault := &s.Faults[i]
@@ -582,7 +596,7 @@ func handles(ctx context.Context, q *Answers) (view, error) {
 	if list.Handles == nil {
 		return v, nil
 	}
-	counts := map[alike]*answer.TypeCount{}
+	counts, places := map[alike]*answer.TypeCount{}, map[alike][]target.Range{}
 	for h, err := range list.Handles {
 		if err != nil {
 			v.miss(err)
@@ -596,6 +610,7 @@ func handles(ctx context.Context, q *Answers) (view, error) {
 		}
 		c.Count++
 		c.Size += h.Size
+		places[k] = append(places[k], target.RangeAt(h.Address, handleBytes))
 	}
 	for k, c := range counts {
 		if c.Count < muchHandles {
@@ -609,13 +624,16 @@ func handles(ctx context.Context, q *Answers) (view, error) {
 		if does := handleEffects[k.handle]; does != nil {
 			effect = does.Of()
 		}
-		x := answer.Conclude(answer.FindingHandles, words.ManyHandles.Of(words.N(c.Count), words.Text(k.handle), objects, effect), answer.StrengthRecorded,
+		x := answer.Conclude(answer.FindingHandles, words.ManyHandles.Of(words.Commas(c.Count), words.Text(k.handle), objects, effect), answer.StrengthRecorded,
 			words.HandleTable.Of(words.Bytes(c.Size)))
 		x.Count, x.Show, x.Sites = int(c.Count), []string{"gchandles -type " + k.handle}, []answer.Site{{Method: c.Type, Does: k.handle}}
 		clauses := []answer.Verdict{x}
 		if s := handleHolder(q, k.handle, k.mt); s != nil {
 			clauses = append(clauses, answer.Conclude(answer.NoFinding, words.Holders.Of(objects, words.Bytes(s.Retained), words.Percent(s.Share), answer.Statement{},
 				answer.Statement{}, keptBy(s, "")), answer.StrengthProved, words.AllReferences.Of()))
+		}
+		if q.fieldsTo != nil {
+			clauses = append(clauses, q.handleFields(ctx, places[k])...)
 		}
 		f := finding(answer.FindingHandles, clauses...)
 		f.Next = append(slices.Clone(x.Show), f.Next...)
@@ -625,6 +643,23 @@ func handles(ctx context.Context, q *Answers) (view, error) {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Text, b.Text))
 	})
 	return v, ctx.Err()
+}
+
+// handleBytes is the size of a handle. In the lowest bit of its address a GCHandle records that it pins.
+const handleBytes = 8
+
+// handleFields names the fields of objects with most of the handles at places.
+func (q *Answers) handleFields(ctx context.Context, places []target.Range) (out []answer.Verdict) {
+	slices.SortFunc(places, func(a, b target.Range) int { return cmp.Compare(a.Start, b.Start) })
+	fields, _ := q.fieldsTo(ctx, places) // the handles stand without them
+	for i := range fields {
+		if f := &fields[i]; f.Count >= uint64(len(places)/leastField) {
+			x := answer.Conclude(answer.NoFinding, words.HandlesOf.Of(words.Commas(f.Count), words.Field(f.Name)), answer.StrengthRecorded)
+			x.Show = []string{fmt.Sprintf("gcroot %x", uint64(f.Example))}
+			out = append(out, x)
+		}
+	}
+	return out
 }
 
 // handleHolder returns the suspect that consists of the objects of one type of handles, if it has no finding of its own.

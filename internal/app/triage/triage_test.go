@@ -455,7 +455,7 @@ func TestMemory(t *testing.T) {
 	assert.Equal(t, answer.FindingHeap, out.Findings[0].Kind)
 	assert.Contains(t, out.Findings[0].Clauses[0].Show, "listnearobj 30")
 	assert.Equal(t, "the garbage collector could not allocate 100 B: the heap's budget was used up", out.Findings[1].Text)
-	assert.Contains(t, out.Findings[2].Text, "Order[] 20 holds 3.0 GB, 62% of what lives, most of it by 5 Order")
+	assert.Contains(t, out.Findings[2].Text, "Order[] 20 holds 3.0 GB, 61.5% of what lives, most of it by 5 Order")
 	assert.Equal(t, answer.StrengthPossible, out.Findings[2].Strength, "a word that only looks like a reference proves nothing")
 }
 
@@ -478,7 +478,7 @@ func TestAlikeHolders(t *testing.T) {
 	}
 	got := texts(part(0x10, 1, 30), part(0x20, 1, 20), part(0x30, 1, 20), part(0x40, 1, 10))
 	require.Len(t, got, 1)
-	assert.Contains(t, got[0], "4 Shop.Entry[] hold 80.0 MB, 80% of what lives, most of it by 400 Shop.Page")
+	assert.Contains(t, got[0], "4 Shop.Entry[] hold 80.0 MB, 80.0% of what lives, most of it by 400 Shop.Page")
 	assert.Len(t, texts(part(0x10, 1, 60), part(0x20, 0x10, 30)), 2, "one is a part of the other")
 	assert.Len(t, texts(part(0x10, 1, 60), part(0x20, 1, 50)), 2, "parts are not more than all")
 	other := part(0x20, 1, 20)
@@ -510,9 +510,9 @@ func TestSums(t *testing.T) {
 	handles := &out.Findings[0]
 	assert.Equal(t, answer.FindingHandles, handles.Kind)
 	require.Len(t, handles.Clauses, 2)
-	assert.Equal(t, "objects of System.Char[] hold 80.0 MB, 20% of what lives, each kept by a handle of its own (Pinned)", handles.Clauses[1].Text)
+	assert.Equal(t, "objects of System.Char[] hold 80.0 MB, 20.0% of what lives, each kept by a handle of its own (Pinned)", handles.Clauses[1].Text)
 	texts := out.Findings[1].Text + "\n" + out.Findings[2].Text
-	assert.Contains(t, texts, "60 System.Byte[] hold 240.0 MB, 60% of what lives, kept by thread static Shop.Cart.t_items in 60 threads")
+	assert.Contains(t, texts, "60 System.Byte[] hold 240.0 MB, 60.0% of what lives, kept by thread static Shop.Cart.t_items in 60 threads")
 	assert.Contains(t, texts, "400 strings that are interned (String.Intern) or literals hold 80.0 MB")
 	assert.NotContains(t, out.Quiet, "holders of memory")
 
@@ -589,7 +589,7 @@ func TestTimers(t *testing.T) {
 	out, err := Judge(context.Background(), q, Options{})
 	require.NoError(t, err)
 	require.Len(t, out.Findings, 1)
-	const words = "40000 timers that call Shop.Cart.Pay.<lambda>(System.Object) hold 3.0 GB, 62% of what lives, kept by the timer queue (System.Threading.TimerQueue)"
+	const words = "40,000 timers that call Shop.Cart.Pay.<lambda>(System.Object) hold 3.0 GB, 61.5% of what lives, kept by the timer queue (System.Threading.TimerQueue)"
 	assert.Equal(t, words, out.Findings[0].Text)
 	s.AtLeast = true
 	q.Leaks = Got(&answer.Leaks{Suspects: []answer.Suspect{s}}, nil)
@@ -612,7 +612,7 @@ func TestFragmentation(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, out.Findings, 1)
 	f := out.Findings[0]
-	assert.Equal(t, "225.0 MB of the large object heap, 79%, is free space between its objects, in 300 blocks of at most 800.0 KB", f.Text)
+	assert.Equal(t, "225.0 MB of the large object heap, 79.0%, is free space between its objects, in 300 blocks of at most 800.0 KB", f.Text)
 	require.Len(t, f.Clauses, 2)
 	assert.Equal(t, "300 System.Byte[] with free space behind them can't be moved: handles pin them", f.Clauses[1].Text)
 	assert.Equal(t, answer.StrengthProved, f.Clauses[1].Strength)
@@ -651,12 +651,12 @@ func TestHandles(t *testing.T) {
 		require.NoError(t, err)
 		require.Len(t, out.Findings, 2)
 		f := out.Findings[0]
-		assert.Equal(t, "10000 Pinned handles refer to objects of System.Byte[], and pin them until GCHandle.Free is called", f.Text)
+		assert.Equal(t, "10,000 Pinned handles refer to objects of System.Byte[], and pin them until GCHandle.Free is called", f.Text)
 		assert.Equal(t, answer.FindingHandles, f.Kind)
 		assert.Equal(t, answer.SeverityWarning, f.Severity)
 		assert.Equal(t, "gchandles -type Pinned", f.Next[0])
 		assert.Contains(t, f.Clauses[0].Evidence[0], "976.6 KB")
-		assert.Contains(t, out.Findings[1].Text, "10000 Strong handles")
+		assert.Contains(t, out.Findings[1].Text, "10,000 Strong handles")
 		partly := slices.ContainsFunc(out.Unknown, func(u answer.TriageAbsent) bool { return u.Subject == "GC handles" && u.Partly })
 		assert.Equal(t, damaged, partly, "handles that can't be read may be more")
 	}
@@ -664,7 +664,7 @@ func TestHandles(t *testing.T) {
 	out, err := Judge(context.Background(), q, Options{NoHeap: true})
 	require.NoError(t, err)
 	require.Len(t, out.Findings, 1)
-	assert.Contains(t, out.Findings[0].Text, "10000 Strong handles refer to objects whose types can't be read")
+	assert.Contains(t, out.Findings[0].Text, "10,000 Strong handles refer to objects whose types can't be read")
 }
 
 // TestLimits checks that a failed allocation comes with the limits of the heap.

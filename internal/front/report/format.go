@@ -60,7 +60,7 @@ func Noun(n uint64, one, many string) string {
 }
 
 // Percent formats a percentage with one decimal.
-func Percent(f float64) string { return strconv.FormatFloat(f, 'f', 1, 64) + "%" }
+func Percent(f float64) string { return words.PercentText(f) }
 
 // Share formats part as a percentage of all, or returns "-" if all is 0.
 func Share(part, all uint64) string {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/internal/app/async"
 	"github.com/sosgo/sosgo/internal/app/crash"
 	"github.com/sosgo/sosgo/internal/app/leaks"
@@ -38,6 +39,8 @@ type statements struct {
 	tasks      *answer.Tasks
 	requests   *answer.Requests
 	leaks      *answer.Leaks
+	roots      map[target.Addr]*answer.RootPaths  // of the suspects of leaks
+	owned      map[target.Addr]*answer.Dominators // the same
 	soundness  *answer.Soundness
 	collecting bool
 
@@ -57,6 +60,15 @@ func (s *statements) read(t *testing.T, p *process.Process) {
 	s.tasks = asked(async.Tasks(ctx, p, tasks.ListOptions{Faulted: true}))
 	s.requests = asked(web.Requests(ctx, p, web.RequestOptions{}))
 	s.leaks = asked(leaks.Leaks(ctx, p, leaks.Options{}))
+	s.roots, s.owned = map[target.Addr]*answer.RootPaths{}, map[target.Addr]*answer.Dominators{}
+	if s.leaks != nil {
+		for i := range s.leaks.Suspects {
+			if x := s.leaks.Suspects[i].Point; x != nil {
+				s.roots[x.Address] = asked(memory.GCRoot(ctx, p, x.Address, graph.HoldOptions{All: true, Limit: 1 << 10}))
+				s.owned[x.Address] = asked(memory.DominatorsOf(ctx, p, x.Address, 1))
+			}
+		}
+	}
 	s.soundness = asked(memory.Soundness(ctx, p))
 	if h, err := p.Heap(); err == nil {
 		s.collecting = h.InGC()
@@ -133,7 +145,7 @@ func (s *statements) crashes() {
 	}
 }
 
-// holders compares the large holders of a triage with leaks.
+// holders compares the large holders of a triage with leaks, and these with gcroot and dominators.
 func (s *statements) holders() {
 	if s.leaks == nil {
 		return
@@ -142,9 +154,32 @@ func (s *statements) holders() {
 	for i := range s.leaks.Suspects {
 		x := &s.leaks.Suspects[i]
 		s.holds(x.Retained <= s.leaks.Live.Size, "a suspect of leaks retains %d bytes of %d", x.Retained, s.leaks.Live.Size)
-		share = max(share, x.Share)
+		if share += x.Share; x.Point == nil {
+			continue
+		}
+		if roots := s.roots[x.Point.Address]; roots != nil && x.Path != nil && !roots.Limited {
+			same := func(p answer.RootPath) bool {
+				return p.Root.Kind == x.Path.Root.Kind && p.Root.Name == x.Path.Root.Name
+			}
+			s.holds(slices.ContainsFunc(roots.Paths, same), "leaks: %v is held by %s, gcroot: it is not", x.Point.Address, x.Path.Root.Name)
+		}
+		if d := s.owned[x.Point.Address]; d != nil && d.Object != nil {
+			s.holds(d.Object.Retained <= x.Retained, "leaks: %v retains %d bytes, dominators: %d", x.Point.Address, x.Retained, d.Object.Retained)
+		}
 	}
-	s.holds(share <= 100.05, "leaks: a suspect has %.1f%%", share)
+	s.holds(share <= 100.05, "leaks: the suspects have %.1f%% together", share)
+	for i := range s.triage.Findings {
+		f := &s.triage.Findings[i]
+		if f.Kind != answer.FindingHolder || f.Object == 0 {
+			continue
+		}
+		k := slices.IndexFunc(s.leaks.Suspects, func(x answer.Suspect) bool { return x.Point != nil && x.Point.Address == f.Object })
+		s.holds(k >= 0, "triage: %s, leaks does not have it", f.Text)
+		if k >= 0 {
+			kept := s.leaks.Suspects[k].Kept.Text
+			s.holds(strings.Contains(f.Text, kept), "triage: %s, leaks: %s", f.Text, kept)
+		}
+	}
 	if s.leaks.Small {
 		s.holds(!slices.ContainsFunc(s.triage.Findings, func(f answer.Finding) bool { return f.Kind == answer.FindingHolder }), "triage has a large holder, leaks says that the heap is small")
 	}
@@ -323,11 +358,18 @@ func TestContradictionsAreFound(t *testing.T) {
 	running := answer.WaitingThread{Thread: thread, ThreadActivity: answer.ThreadActivity{Kind: answer.ActivityRunning}}
 	rests := dead
 	rests.Rests = []answer.Premise{answer.NoCollection}
+	held50 := &answer.Leaks{Live: answer.HeapPart{Size: 10}, Suspects: []answer.Suspect{{Point: &answer.PathObject{Address: 0x50}, Retained: 5, Kept: words.Text("kept by static A.b"),
+		Path: &answer.RootPath{Root: answer.GCRoot{Kind: answer.RootStatic, Name: "static A.b"}}}}}
 	for name, s := range map[string]statements{
 		"quiet":           {triage: &answer.Triage{Quiet: []string{"locks and blocked threads"}}, waits: &answer.Waits{Verdicts: []answer.Verdict{dead}}},
 		"crash":           {triage: &answer.Triage{Findings: []answer.Finding{{Kind: answer.FindingCrash}}}, crash: &answer.Crash{Alive: true}},
 		"heap":            {triage: &answer.Triage{Findings: []answer.Finding{{Kind: answer.FindingHeap}}}, soundness: &answer.Soundness{}},
 		"share":           {triage: &answer.Triage{}, leaks: &answer.Leaks{Suspects: []answer.Suspect{{Share: 120}}}},
+		"shares":          {triage: &answer.Triage{}, leaks: &answer.Leaks{Suspects: []answer.Suspect{{Share: 60}, {Share: 50}}}},
+		"root":            {triage: &answer.Triage{}, leaks: held50, roots: map[target.Addr]*answer.RootPaths{0x50: {}}},
+		"retained":        {triage: &answer.Triage{}, leaks: held50, owned: map[target.Addr]*answer.Dominators{0x50: {Object: &answer.Owned{Retained: 6}}}},
+		"unlisted":        {triage: &answer.Triage{Findings: []answer.Finding{{Kind: answer.FindingHolder, Object: 0x60}}}, leaks: held50},
+		"kept otherwise":  {triage: &answer.Triage{Findings: []answer.Finding{{Kind: answer.FindingHolder, Object: 0x50}}}, leaks: held50},
 		"small heap":      {triage: &answer.Triage{Findings: []answer.Finding{{Kind: answer.FindingHolder}}}, leaks: &answer.Leaks{Small: true}},
 		"free":            {waits: waits(owned), locks: held(nil)},
 		"own lock":        {waits: waits(recorded), locks: held(&thread)},

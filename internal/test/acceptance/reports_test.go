@@ -18,10 +18,10 @@ var reports = []struct {
 }{
 	{"BadBuckets", "trial", answer.FindingSpin, "in a loop of Tags.Table.Find that stores nothing, and the 2 Tags.Entry that it follows by Next form a circle"},
 	{"CctorTasks", "trial", answer.FindingDeadlock, `"encoder" runs the static constructor of Codec.Tables and waits for 40 tasks`},
-	{"DelayLeak", "trial", answer.FindingHolder, "40000 timers that call System.Threading.Tasks.Task+DelayPromise.TimerCallback"},
-	{"DynamicTypes", "trial", answer.FindingAssemblies, "3000 assemblies were made at run time (Reflection.Emit)"},
+	{"DelayLeak", "trial", answer.FindingHolder, "40,000 timers that call System.Threading.Tasks.Task+DelayPromise.TimerCallback"},
+	{"DynamicTypes", "trial", answer.FindingAssemblies, "3,000 assemblies were made at run time (Reflection.Emit)"},
 	{"FinalizerLock", "trial", answer.FindingDeadlock, `(finalizer) runs finalizers and waits for System.Object`},
-	{"LinkedTokens", "trial", answer.FindingHolder, "60000 System.Threading.CancellationTokenSource+Linked1CancellationTokenSource, kept by static Gateway.Lifetime.Stopping"},
+	{"LinkedTokens", "trial", answer.FindingHolder, "60,000 System.Threading.CancellationTokenSource+Linked1CancellationTokenSource, kept by static Gateway.Lifetime.Stopping"},
 	{"NestedGate", "trial", answer.FindingDeadlock, `"saver", in Vault.Store.Save, has likely entered Vault.Store.Gate (SemaphoreSlim) and waits for it once more`},
 	{"NoExit", "trial", answer.FindingEnding, "Main has returned; foreground threads keep the process alive"},
 	{"SchedulerBlock", "trial", answer.FindingBlocked, `waits for its turn in the task scheduler Turns.Single`},

@@ -13,7 +13,7 @@ import (
 	"github.com/sosgo/sosgo/internal/app/triage"
 )
 
-const inStock = ", most of it by 7500 Shed.Item, kept by static Shed.Stock.kept"
+const inStock = ", most of it by 7,500 Shed.Item, kept by static Shed.Stock.kept"
 
 // stores are the kinds of Stores.cs: parts of the finding, which names no part of a store.
 var stores = []struct {
@@ -46,12 +46,12 @@ var stores = []struct {
 	{"immutablestack", []string{"System.Collections.Immutable.ImmutableStack<Shed.Item>", inStock}},
 	{"channel", []string{"System.Threading.Channels.UnboundedChannel<Shed.Item>", inStock}},
 	{"lists", []string{"Dictionary<System.Int32, System.Collections.Generic.List<Shed.Item>>", "most of it by 100 System.Collections.Generic.List<Shed.Item>, kept by static Shed.Stock.kept"}},
-	{"weaktable", []string{"System.Collections.Generic.List<System.Object>", "most of it by 7500 System.Object, kept by static Shed.Stock.keys"}},
+	{"weaktable", []string{"System.Collections.Generic.List<System.Object>", "most of it by 7,500 System.Object, kept by static Shed.Stock.keys"}},
 	{"weaktables", []string{"System.Object", "kept by static Shed.Stock.first, attached by a ConditionalWeakTable"}},
-	{"twice", []string{"7500 Shed.Item hold", "kept in 2 ways: static Shed.Stock.kept, static Shed.Stock.other"}},
+	{"twice", []string{"7,500 Shed.Item hold", "kept in 2 ways: static Shed.Stock.kept, static Shed.Stock.other"}},
 	{"twofields", []string{"List<Shed.Item>", "kept in 2 ways: static Shed.Stock.kept, static Shed.Stock.other"}},
-	{"handlers", []string{"7500 handlers of the event Opened of Shed.Hall", "with 7500 Shed.Guest, kept by static Shed.Stock.hall"}},
-	{"registrations", []string{"System.Threading.CancellationTokenSource", "most of it by 7500 Shed.Item, kept by static Shed.Stock.closing"}},
+	{"handlers", []string{"7,500 handlers of the event Opened of Shed.Hall", "with 7,500 Shed.Guest, kept by static Shed.Stock.hall"}},
+	{"registrations", []string{"System.Threading.CancellationTokenSource", "most of it by 7,500 Shed.Item, kept by static Shed.Stock.closing"}},
 	{"threads", []string{"20 System.Collections.Generic.Dictionary<System.Int32, Shed.Item> hold", "each of 8 that were followed kept in several ways", "thread static Shed.Stock.mine of a thread"}},
 	{"locals", []string{"20 System.Collections.Generic.List<Shed.Item> hold", "each of 8 that were followed kept in several ways", "static Shed.Stock.each"}},
 	{"sessions", []string{"187 System.Collections.Generic.Dictionary<System.Int32, Shed.Item> hold", "each of 8 that were followed kept by the stack of a thread, in Shed.Session.Lives()"}},

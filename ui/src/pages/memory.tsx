@@ -183,6 +183,7 @@ export function SuspectsPage(): JSX.Element {
         <Verdicts list={l.verdicts} />
         {(l.suspects ?? []).slice(0, printing.value ? mostOnPaper : undefined).map((s, i) => (
           <article class="card" data-fact="suspect"><h3><SuspectSentence s={s} /></h3>{s.remedy && <p><Said s={s.remedy} begins />.</p>}
+            {[s.turnover, s.chain].map((x) => x?.text ? <p><Said s={x} /></p> : null)}
             {s.path && <><h4>{s.kept?.text ? "One of the ways" : "Held by"}</h4><PathView path={s.path} /></>}
             {(s.holders ?? []).length > 0 && <><h4>Referred to by</h4><ul>{(s.holders ?? []).map((h) => <li>{h.object ? <ObjectName o={h.object} /> : <Text s={h.root} />} <span class="dim">{percent(h.share)} of them</span></li>)}</ul></>}
             {(s.types ?? []).length > 0 && <><h4>It retains</h4><Table rows={s.types ?? []} caption={`types that holder ${i + 1} retains`} columns={[{ head: "Type", cell: (t) => <TypeName name={t.type} /> }, { head: "Objects", cell: (t) => count(t.count), num: true },

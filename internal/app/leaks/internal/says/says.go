@@ -33,10 +33,10 @@ func Judge(l *answer.Leaks) []answer.Verdict {
 	case l.Small:
 		say(words.HeapSmall.Of(words.Bytes(t.Small)), answer.StrengthProved)
 	case len(l.Suspects) > 0 && l.Suspects[0].Verdict == answer.VerdictSuspect:
-		say(words.NoProofOfLeak.Of(words.Share(t.Share)), answer.StrengthProved)
+		say(words.NoProofOfLeak.Of(words.Percent(t.Share)), answer.StrengthProved)
 	}
 	if len(l.Suspects) == 0 {
-		say(words.NoHolder.Of(words.Share(t.Least), words.Bytes(t.Bytes)), answer.StrengthProved)
+		say(words.NoHolder.Of(words.Percent(t.Least), words.Bytes(t.Bytes)), answer.StrengthProved)
 	}
 	return out
 }
@@ -187,19 +187,27 @@ func InThreads(s *answer.Suspect) answer.Statement {
 
 // InWays states that several roots keep a suspect alive, given the names of the first ones.
 func InWays(names []string, ways int, more bool) answer.Statement {
-	var roots []answer.Statement
-	for _, name := range names {
-		roots = append(roots, words.Text(name))
-	}
-	list := words.Join(", ", roots...)
+	roots := list(names)
 	switch {
 	case more:
-		return words.KeptInLeast.Of(words.N(ways), list)
+		return words.KeptInLeast.Of(words.N(ways), roots)
 	case len(names) < ways:
-		return words.KeptInMany.Of(words.N(ways), list)
+		return words.KeptInMany.Of(words.N(ways), roots)
 	}
-	return words.KeptInWays.Of(words.N(ways), list)
+	return words.KeptInWays.Of(words.N(ways), roots)
 }
+
+// list lists names.
+func list(names []string) answer.Statement {
+	var all []answer.Statement
+	for _, name := range names {
+		all = append(all, words.Text(name))
+	}
+	return words.Join(", ", all...)
+}
+
+// most is the percentage of a group's members that counts as most of them.
+const most = 80
 
 // Besides describes what else refers to a suspect and is no owner that could release it.
 type Besides uint8
@@ -222,8 +230,22 @@ func And(root string, besides Besides) answer.Statement {
 // OneOf names one of several ways in which a suspect is kept alive.
 func OneOf(root string) answer.Statement { return words.KeptOneWay.Of(words.Text(root)) }
 
-// Attached states that a ConditionalWeakTable keeps a suspect alive as long as root keeps another object.
-func Attached(root string) answer.Statement { return words.KeptAttached.Of(words.Text(root)) }
+// Attached states that a ConditionalWeakTable keeps a suspect alive as long as root keeps another object. table names it, if known.
+func Attached(root string, table answer.Statement) answer.Statement {
+	return words.KeptAttached.Of(words.Text(root), table)
+}
+
+// Table names a ConditionalWeakTable by the field that refers to it.
+func Table(field string) answer.Statement { return words.TableField.Of(words.Text(field)) }
+
+// OneHashCode states how many keys of a collection have one hash code.
+func OneHashCode(keys, all uint64, key string) answer.Statement {
+	typ := answer.Statement{}
+	if key != "" {
+		typ = words.KeyType.Of(words.Type(key))
+	}
+	return words.OneHashCode.Of(words.Commas(keys), words.Commas(all), typ)
+}
 
 // Service names a service of a service provider by its type.
 func Service(typ string) string { return "service " + typ }
@@ -243,13 +265,13 @@ func ByTimer(method, local string) answer.Statement {
 // Each states what keeps members of a group alive, given how many of those that were followed each root keeps.
 func Each(counts map[string]int, followed int) answer.Statement {
 	var all []string
-	most, times := "", 0
+	often, times := "", 0
 	for _, name := range slices.Sorted(maps.Keys(counts)) {
 		if counts[name] == followed {
 			all = append(all, name)
 		}
 		if counts[name] > times {
-			most, times = name, counts[name]
+			often, times = name, counts[name]
 		}
 	}
 	switch {
@@ -258,13 +280,9 @@ func Each(counts map[string]int, followed int) answer.Statement {
 	case len(all) == 1 && len(counts) == 1:
 		return words.KeptEach.Of(words.N(followed), words.Text(all[0]))
 	case len(all) > 0:
-		var roots []answer.Statement
-		for _, name := range all {
-			roots = append(roots, words.Text(name))
-		}
-		return words.KeptEachWays.Of(words.N(followed), words.Join(", ", roots...))
+		return words.KeptEachWays.Of(words.N(followed), list(all))
 	}
-	return words.KeptSome.Of(words.N(times), words.N(followed), words.Text(most))
+	return words.KeptSome.Of(words.N(times), words.N(followed), words.Text(often))
 }
 
 // Changed states how often a collection with few elements was changed.
@@ -277,8 +295,9 @@ func Younger(younger, elements uint64) answer.Statement {
 	return words.YoungElements.Of(words.N(younger), words.N(elements))
 }
 
-// ByHolders states what keeps the members of a group alive. No member has a single owner, except for a handle.
-func ByHolders(holders []answer.GroupHolder) answer.Statement {
+// ByHolders states what keeps the members of a group alive. No member has a single owner, except for a handle. Objects that together refer to
+// most members, such as the nodes of a list, count with the root of one of them.
+func ByHolders(holders []answer.GroupHolder, others []answer.GroupReferrers) answer.Statement {
 	var names []string
 	for i := range holders {
 		switch h := &holders[i]; {
@@ -292,11 +311,19 @@ func ByHolders(holders []answer.GroupHolder) answer.Statement {
 	}
 	slices.Sort(names)
 	names = slices.Compact(names)
-	switch len(names) {
-	case 0:
+	all := len(names)
+	for i := range others {
+		if o := &others[i]; all > 0 && o.Share >= most && o.Path != nil && !o.Path.Root.Conservative && !slices.Contains(names, o.Path.Root.Words()) {
+			names = append(names, o.Path.Root.Words())
+		}
+	}
+	switch {
+	case all == 0:
 		return answer.Statement{}
-	case 1:
+	case len(names) == 1:
 		return words.KeptOneWay.Of(words.Text(names[0]))
+	case len(names) > all:
+		return words.KeptAmong.Of(list(names))
 	}
 	return InWays(names, len(names), false)
 }

@@ -56,7 +56,7 @@ func growthSuspects(p *report.Page, d *answer.HeapDiff) {
 	p.Print("\nLargest growth of live memory:\n")
 	for i := range d.Suspects {
 		s := &d.Suspects[i]
-		p.Printf("%d. %s, %s objects, %.0f%% of the growth", i+1, signedSize(s.SizeChange), signed(s.CountChange), s.Share)
+		p.Printf("%d. %s, %s objects, %s of the growth", i+1, signedSize(s.SizeChange), signed(s.CountChange), report.Percent(s.Share))
 		if s.Growing {
 			p.Print(", growing with each dump")
 		}

@@ -63,6 +63,9 @@ func suspect(p *report.Page, s *answer.Suspect) {
 	if !s.Turnover.IsZero() {
 		p.Printf("   %s\n", report.Escape(s.Turnover.Text))
 	}
+	if !s.Chain.IsZero() {
+		p.Printf("   %s\n", report.Escape(s.Chain.Text))
+	}
 	if s.Path != nil {
 		what := "Held by"
 		if s.Point == nil {
@@ -104,7 +107,7 @@ func groupHolders(p *report.Page, s *answer.Suspect) {
 		if h.Object != nil {
 			name = fmt.Sprintf("one %s at %s", typeOf(h.Object), report.Hex12(h.Object.Address))
 		}
-		p.Printf("   %.0f%% (of %s sampled) are referenced by %s\n", h.Share, report.Commas(uint64(h.Sampled)), name)
+		p.Printf("   %s (of %s sampled) are referenced by %s\n", report.Percent(h.Share), report.Commas(uint64(h.Sampled)), name)
 		if !h.Remedy.IsZero() {
 			p.Printf("   %s\n", h.Remedy.Text)
 		}
@@ -118,7 +121,7 @@ func groupHolders(p *report.Page, s *answer.Suspect) {
 	}
 	for i := range s.Others {
 		o := &s.Others[i]
-		p.Printf("   %.0f%% are referenced by %s %s%s\n", o.Share, report.Commas(o.Count), report.Escape(o.Type.String()), together(o.Count))
+		p.Printf("   %s are referenced by %s %s%s\n", report.Percent(o.Share), report.Commas(o.Count), report.Escape(o.Type.String()), together(o.Count))
 		if o.Path != nil {
 			p.Printf("   One of these is held by %s\n", report.Escape(rootName(&o.Path.Root)))
 			steps(p, o.Path.Objects)

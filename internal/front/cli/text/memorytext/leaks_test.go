@@ -83,7 +83,7 @@ func TestGroupReferrers(t *testing.T) {
 	}
 	arrays := answer.GroupReferrers{Type: answer.Text{S: "System.Byte[][]"}, Count: 2, Share: 80}
 	assert.Equal(t, "   No object references most of them.\n", text())
-	assert.Equal(t, "   80% are referenced by 2 System.Byte[][] together, by none of them alone\n", text(arrays))
+	assert.Equal(t, "   80.0% are referenced by 2 System.Byte[][] together, by none of them alone\n", text(arrays))
 	arrays.Count = 1
-	assert.Equal(t, "   80% are referenced by 1 System.Byte[][]\n", text(arrays))
+	assert.Equal(t, "   80.0% are referenced by 1 System.Byte[][]\n", text(arrays))
 }
