@@ -87,6 +87,7 @@ var All = map[string]any{
 	"app/memory.Where":             sosgo_internal_app_memory.Where,
 	"app/memorymap.Memory":         sosgo_internal_app_memorymap.Memory,
 	"app/memorymap.NativeMemory":   sosgo_internal_app_memorymap.NativeMemory,
+	"app/memorymap.PointerFields":  sosgo_internal_app_memorymap.PointerFields,
 	"app/methods.Disassembly":      sosgo_internal_app_methods.Disassembly,
 	"app/methods.FindName":         sosgo_internal_app_methods.FindName,
 	"app/methods.FindToken":        sosgo_internal_app_methods.FindToken,
