@@ -64,6 +64,7 @@ const (
 	FindingClients     FindingKind = "unshared clients"          // HttpClients with connections of their own are made for each use
 	FindingTasks       FindingKind = "failed tasks"              // tasks failed, and nothing has looked at their exceptions
 	FindingUnload      FindingKind = "load context that stays"   // an AssemblyLoadContext is unloading and stays alive
+	FindingCollisions  FindingKind = "hash collisions"           // many keys of a collection have one hash code
 	FindingAssemblies  FindingKind = "many assemblies"           // hundreds of assemblies were made at run time and can't be unloaded
 	FindingEntryPoint  FindingKind = "entry point that waits"    // an async Main; no finding of a triage
 	FindingPoolKeepsUp FindingKind = "thread pool that keeps up" // no finding of a triage

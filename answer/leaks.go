@@ -96,8 +96,9 @@ type Suspect struct {
 	// Turnover is the evidence that the elements of a collection are replaced again and again.
 	Turnover Statement `json:"turnover,omitzero" doc:"evidence that the elements of the collection are replaced again and again, as in a cache with a limit"`
 	// Chain is the evidence of a poor hash code.
-	Chain  Statement `json:"chain,omitzero" doc:"how many keys of the collection have one hash code, if they are many: a search compares them one by one"`
-	Awaits Text      `json:"awaits,omitzero" doc:"the async method that awaits the delays, if the timers are of Task.Delay"`
+	Chain     Statement `json:"chain,omitzero" doc:"how many keys of the collection have one hash code, if they are many: a search compares them one by one"`
+	Colliding uint64    `json:"colliding,omitempty" doc:"their number"`
+	Awaits    Text      `json:"awaits,omitzero" doc:"the async method that awaits the delays, if the timers are of Task.Delay"`
 	// Locals lists the values of AsyncLocals in the execution contexts captured by timers or members.
 	Locals []AsyncLocalValues `json:"locals,omitempty" doc:"values of AsyncLocals in the execution contexts that timers or the members captured, those that retain most first"`
 }

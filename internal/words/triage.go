@@ -39,6 +39,8 @@ var (
 	Objects         = say("objects of a type", "{count} {type}{owners?}")
 	OfObjects       = say("owners of objects", " of {count} {type}")
 	ObjectOfType    = say("object of a type", "{type} {object}")
+	Collisions      = say("keys collide", "{holder}{keeper?}: {chain}")
+	HashCodes       = say("hash codes of entries", "the hash codes in its entries")
 	AllReferences   = say("all references", "all references between objects, and the roots")
 	NotAllRead      = say("not all references read", "not all roots, objects or references can be read")
 	DoubtfulRoot    = say("doubtful root", "the path begins at a word of a stack that only looks like a reference")

@@ -9,7 +9,7 @@ export type Area = "crash" | "hang" | "memory";
 
 const areas: Record<Area, string[]> = {
   crash: ["crash", "failed type initializer", "failed hosted service", "host that is stopping", "process that is ending"],
-  memory: ["damaged heap", "out of memory", "many handles", "fragmented heap", "large holder", "native memory", "load context that stays", "many assemblies", "unshared clients"],
+  memory: ["damaged heap", "out of memory", "many handles", "fragmented heap", "large holder", "hash collisions", "native memory", "load context that stays", "many assemblies", "unshared clients"],
   hang: [],
 };
 

@@ -2,6 +2,7 @@ package leaks
 
 import (
 	"context"
+	"strings"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/graph"
@@ -40,26 +41,26 @@ func (c *chain) add(code int64) {
 
 // chain states how many keys of a suspect's collection have one hash code, if they are many. They are in one bucket, and a search compares
 // them one by one.
-func (f *finder) chain(ctx context.Context, s *suspect) (answer.Statement, error) {
+func (f *finder) chain(ctx context.Context, out *answer.Suspect, s *suspect) error {
 	n := s.owner
 	if n == graph.NoNode {
 		n = s.point
 	}
 	if n == graph.NoNode || !f.isCollection(n) {
-		return answer.Statement{}, nil
+		return nil
 	}
 	c := chain{by: map[int64]uint64{}}
-	if !f.codesOfEntries(n, &c) {
+	if !f.codesOfEntries(n, &c) && strings.HasPrefix(f.typeName(n), "System.Collections.Concurrent.ConcurrentDictionary<") {
 		if err := f.codesOfNodes(ctx, append([]graph.Node{n}, s.pieces...), &c); err != nil {
-			return answer.Statement{}, err
+			return err
 		}
 	}
 	if c.most < uint64(f.o.Count) {
-		return answer.Statement{}, nil
+		return nil
 	}
 	o, err := f.object(n)
 	if err != nil {
-		return answer.Statement{}, nil // the suspect's description has the error
+		return nil // the suspect's description has the error
 	}
 	key := answer.Text{}
 	if args, err := o.Type.Arguments(); err == nil && len(args) > 0 {
@@ -69,7 +70,8 @@ func (f *finder) chain(ctx context.Context, s *suspect) (answer.Statement, error
 	if s.elements.Err() == nil {
 		all = max(all, s.elements.Value)
 	}
-	return says.OneHashCode(c.most, all, key.S), nil
+	out.Chain, out.Colliding = says.OneHashCode(c.most, all, key.S), c.most
+	return nil
 }
 
 // codesOfEntries counts the hash codes in a table's entries. It reports false if n has no such entries.

@@ -87,8 +87,8 @@ func (f *finder) describe(ctx context.Context, s *suspect) (*answer.Suspect, err
 		out.Members = &answer.TypeCount{MethodTable: mt.Addr, Count: s.count, Size: s.size, Type: f.typeText(mt)}
 	}
 	out.Turnover = f.turnover(s)
-	var err error
-	if out.Chain, err = f.chain(ctx, s); err != nil {
+	err := f.chain(ctx, out, s)
+	if err != nil {
 		return nil, err
 	}
 	if s.owner != graph.NoNode {

@@ -82,6 +82,10 @@ func (m *Map) blocks(ctx context.Context) []target.Range {
 // PointerFields returns the fields of objects with addresses in to, which is sorted and does not overlap: those that refer to most bytes first. It reads
 // all objects of the GC heap. A range counts for the first field found.
 func PointerFields(ctx context.Context, p *process.Process, to []target.Range) ([]PointerField, error) {
+	return process.Answer(ctx, p, func(ctx context.Context, _ *process.Call) ([]PointerField, error) { return pointerFields(ctx, p, to) })
+}
+
+func pointerFields(ctx context.Context, p *process.Process, to []target.Range) ([]PointerField, error) {
 	h, err := p.Heap()
 	if err != nil {
 		return nil, err

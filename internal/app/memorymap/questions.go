@@ -59,7 +59,7 @@ func NativeMemory(ctx context.Context, p *process.Process) (*Native, error) {
 		arenas, blocks, counted, err := m.Malloc()
 		n := &Native{Arenas: arenas, Blocks: blocks, Counted: counted, Heap: m.Committed(), Loader: m.loader, Err: err}
 		if n.Much(arenas + blocks) {
-			n.Fields, _ = PointerFields(ctx, p, m.blocks(ctx)) // the size stands without them
+			n.Fields, _ = pointerFields(ctx, p, m.blocks(ctx)) // the size stands without them
 		}
 		return n, ctx.Err()
 	})

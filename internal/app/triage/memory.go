@@ -198,6 +198,7 @@ func holders(_ context.Context, q *Answers) (view, error) {
 			break
 		}
 	}
+	v.found = append(v.found, collisions(l, v.found)...)
 	return v, nil
 }
 

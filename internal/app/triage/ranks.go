@@ -45,6 +45,7 @@ var ranks = []ranked{
 	{answer.FindingHandles, answer.SeverityWarning, []string{"gchandles -stat", "gchandles -retained"}},
 	{answer.FindingFragmented, answer.SeverityWarning, []string{"waste", "gchandles -type Pinned"}},
 	{answer.FindingHolder, answer.SeverityWarning, []string{"leaks"}},
+	{answer.FindingCollisions, answer.SeverityWarning, []string{"leaks"}},
 	{answer.FindingNative, answer.SeverityWarning, []string{"memory -malloc"}},
 	{answer.FindingUnload, answer.SeverityWarning, []string{"contexts"}},
 	{answer.FindingAssemblies, answer.SeverityWarning, []string{"contexts", "memory"}},

@@ -31,6 +31,7 @@ var owners = []struct {
 	{"finalizers", answer.FindingFinalizers, []string{"Mill.Sluice.Finalize()"}},
 	{"cache", answer.FindingHolder, []string{"ConcurrentDictionary<System.String, Mill.Page>", "most of it by 12,000 Mill.Page, kept by static Mill.Pages.pages"}},
 	{"bucket", answer.FindingHolder, []string{"Dictionary<Mill.Grade, Mill.Sack>", "kept by static Mill.Prices.prices"}},
+	{"rates", answer.FindingCollisions, []string{"ConcurrentDictionary<Mill.Grade, System.String>", "kept by static Mill.Rates.rates: 4,000 of 4,000 keys (Mill.Grade) have one hash code"}},
 	{"registrations", answer.FindingHolder, []string{"CancellationTokenSource", "10,000 Mill.Sack, kept by static Mill.Closing.closing"}},
 	{"promises", answer.FindingHolder, []string{"most of it by 10,000 System.Threading.Tasks.TaskCompletionSource<System.Int32>, kept by static Mill.Orders.pending"}},
 	{"backlog", answer.FindingHolder, []string{"LinkedList<Mill.Sack>", "most of it by 10,000 Mill.Sack, kept by static Mill.Backlog.waiting"}},

@@ -105,6 +105,9 @@ namespace Mill
     public sealed class Grade : IEquatable<Grade> { public readonly int mill; public readonly int no; readonly bool good; public Grade(int m, int n, bool g) { mill = m; no = n; good = g; } public bool Equals(Grade o) { return o != null && o.mill == mill && o.no == no; } public override bool Equals(object o) { return Equals(o as Grade); } public override int GetHashCode() { return good ? no * 31 + mill : mill; } }
     public static class Prices { static readonly Dictionary<Grade, Sack> prices = new Dictionary<Grade, Sack>(); public static void Run(int many, bool ends) { for (int i = 0; i < many; i++) { prices[new Grade(7, i, ends)] = new Sack(i, 4000); if (ends && i >= 500) prices.Remove(new Grade(7, i - 500, true)); } } }
 
+    // rates: little memory, and all keys in one bucket. ends: the hash code is good.
+    public static class Rates { static readonly ConcurrentDictionary<Grade, string> rates = new ConcurrentDictionary<Grade, string>(); public static void Run(int many, bool ends) { for (int i = 0; i < many; i++) rates[new Grade(7, i, ends)] = new string('r', 600); } }
+
     // registrations: of a token that lives forever. ends: each is disposed of.
     public static class Closing { static readonly CancellationTokenSource closing = new CancellationTokenSource(); static void Close(object o) { ((Sack)o).load[0]++; } public static void Run(int many, bool ends) { for (int i = 0; i < many; i++) { var r = closing.Token.Register(Close, new Sack(i, 4000)); if (ends) r.Dispose(); } } }
 
@@ -145,6 +148,7 @@ namespace Mill
                 case "finalizers": Sluices.Run(few ? 20 : 20000, how == ""); break;
                 case "cache": Pages.Run(few ? 500 : ends ? 60000 : 12000, ends); break;
                 case "bucket": Prices.Run(many, ends); break;
+                case "rates": Rates.Run(few ? 200 : 4000, ends); break;
                 case "registrations": Closing.Run(many, ends); break;
                 case "promises": Orders.Run(many, ends); break;
                 case "backlog": Backlog.Run(many, ends); break;
