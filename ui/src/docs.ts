@@ -715,11 +715,12 @@ export interface StringCount {
 }
 
 export interface Suspect {
-  args?: Array<Arg> | null; atLeast?: boolean; awaits?: string | null; chain?: Statement; dead?: number; elements?: number | null;
-  holders?: Array<GroupHolder> | null; kept?: Statement; kind: string; literals?: boolean; locals?: Array<AsyncLocalValues> | null;
-  members?: TypeCount; name?: string | null; others?: Array<GroupReferrers> | null; owner?: PathObject; path?: RootPath; point?: PathObject;
-  remedy?: Statement; retained: number; roots?: number; says?: string; share: number; strength?: string; targets?: Array<TypeCount> | null;
-  text: string; turnover?: Statement; types?: Array<TypeCount> | null; verdict: string;
+  args?: Array<Arg> | null; atLeast?: boolean; awaits?: string | null; chain?: Statement; colliding?: number; dead?: number;
+  elements?: number | null; holders?: Array<GroupHolder> | null; kept?: Statement; kind: string; literals?: boolean;
+  locals?: Array<AsyncLocalValues> | null; members?: TypeCount; name?: string | null; others?: Array<GroupReferrers> | null;
+  owner?: PathObject; path?: RootPath; point?: PathObject; remedy?: Statement; retained: number; roots?: number; says?: string;
+  share: number; strength?: string; targets?: Array<TypeCount> | null; text: string; turnover?: Statement; types?: Array<TypeCount> | null;
+  verdict: string;
 }
 
 export interface TaskCount {
