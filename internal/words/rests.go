@@ -44,7 +44,8 @@ var conclusions = []struct {
 		InitializerFailed, AllocationFailed, HeapLimit, Follows, UsuallyMeans}},
 
 	// The objects that it names are read from the heap. More such objects would not refute it.
-	{onHeap, []*Sentence{RefersToAllocator, NotCaught, FailedCommand, FailedTask, AsyncVoid, OfClassFailed, ServiceFailed, OneHashCode, Collisions, AwaitFinalizer, BlocksOf, HandlesOf, HostStopping, HostOfStopping, ClientsUnshared}},
+	{onHeap, []*Sentence{RefersToAllocator, NotCaught, FailedCommand, FailedTask, AsyncVoid, OfClassFailed, ServiceFailed, HostStopping, HostOfStopping, ClientsUnshared,
+		OneHashCode, Collisions, AwaitFinalizer, BlocksOf, HandlesOf}},
 	{append(slices.Clip(queue), answer.StackComplete), []*Sentence{ItemsSignal}},
 	{queue, []*Sentence{AbandonedWaiters, RedisSilent, DatabaseSilent, DatabaseUnopened, ServerSilent, Backlog, OneInBacklog, WaitForConnection, RequestsWait, PoolWithoutWork}},
 

@@ -26,7 +26,7 @@ var reports = []struct {
 	{"NoExit", "trial", answer.FindingEnding, "Main has returned; foreground threads keep the process alive"},
 	{"SchedulerBlock", "trial", answer.FindingBlocked, `waits for its turn in the task scheduler Turns.Single`},
 	{"ThreadSlots", "trial", answer.FindingHolder, "kept by thread static Search.PerThread.slots in 12 threads"},
-	{"TimerFlow", "trial", answer.FindingHolder, "kept in 4 ways, among them static Site.Pool.Instance"},
+	{"TimerFlow", "trial", answer.FindingHolder, "kept by a timer that calls Site.Pool.Prune(System.Object), as the value of AsyncLocal Site.Ambient.Current when the timer was made"},
 	{"UiBlock", "trial", answer.FindingDeadlock, `"ui" blocks in Desk.Form.Click until a task completes: Desk.Form.LoadAsync, which can go on`},
 	{"WaitAllInLock", "trial", answer.FindingDeadlock, `"exporter" holds System.Object `},
 	{"WeakTableCycle", "trial", answer.FindingHolder, "300 Meta.Extra, kept by static Meta.Shapes.Root"},
