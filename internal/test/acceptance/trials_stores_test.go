@@ -54,7 +54,7 @@ var stores = []struct {
 	{"registrations", []string{"System.Threading.CancellationTokenSource", "most of it by 7,500 Shed.Item, kept by static Shed.Stock.closing"}},
 	{"threads", []string{"20 System.Collections.Generic.Dictionary<System.Int32, Shed.Item> hold", "each of 8 that were followed kept in several ways", "thread static Shed.Stock.mine of a thread"}},
 	{"locals", []string{"20 System.Collections.Generic.List<Shed.Item> hold", "each of 8 that were followed kept in several ways", "static Shed.Stock.each"}},
-	{"sessions", []string{"187 System.Collections.Generic.Dictionary<System.Int32, Shed.Item> hold", "each of 8 that were followed kept by the stack of a thread, in Shed.Session.Lives()"}},
+	{"sessions", []string{"187 System.Collections.Generic.Dictionary<System.Int32, Shed.Item> of 187 Shed.Session hold", "each of 8 that were followed kept by the stack of a thread, in Shed.Session.Lives()"}},
 	{"served", []string{"187 delays (Task.Delay) that Shed.M.Serves awaits hold ", "kept by the timer queue"}},
 }
 
