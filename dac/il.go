@@ -60,32 +60,33 @@ type ilPlace struct {
 }
 
 func (m *MethodDesc) ilPlace() (ilPlace, error) {
-	if m == nil {
-		return ilPlace{}, ErrNoIL
-	}
-	if m.Token.IsNil() {
+	if m == nil || m.Token.IsNil() || m.Kind != MethodIL && m.Kind != MethodInstantiated {
 		return ilPlace{}, ErrNoIL
 	}
 	_, row, err := m.def()
 	if err != nil {
 		return ilPlace{}, err
 	}
-	if row.RVA == 0 || m.Kind != MethodIL && m.Kind != MethodInstantiated {
-		return ilPlace{}, ErrNoIL
-	}
 	mod, err := m.Module()
 	if err != nil {
 		return ilPlace{}, err
 	}
-	if at, err := mod.Image(); err == nil && at.Start == 0 {
-		il, err := mod.EmittedIL(m.Token)
+	return mod.ilPlace(m.Token, row)
+}
+
+func (m *Module) ilPlace(t metadata.Token, def metadata.MethodDefRow) (ilPlace, error) {
+	if def.RVA == 0 {
+		return ilPlace{}, ErrNoIL
+	}
+	if at, err := m.Image(); err == nil && at.Start == 0 {
+		il, err := m.EmittedIL(t)
 		if err == nil && il == 0 {
 			err = ErrNoIL
 		}
 		return ilPlace{at: il}, err
 	}
-	im, err := mod.PEImage()
-	return ilPlace{image: im, rva: image.RVA(row.RVA)}, err
+	im, err := m.PEImage()
+	return ilPlace{image: im, rva: image.RVA(def.RVA)}, err
 }
 
 // IL returns the IL body of m from the dump or the module's file.
@@ -94,22 +95,49 @@ func (r *CodeReader) IL(m *MethodDesc) (metadata.MethodBody, error) {
 	if err != nil {
 		return metadata.MethodBody{}, err
 	}
+	mod, _ := m.Module() // needed only for its file
+	body, err := r.body(mod, p)
+	if err != nil && p.image != nil {
+		err = fmt.Errorf("IL of method %016x: %w", uint64(m.Addr), err)
+	}
+	return body, err
+}
+
+// ILOf returns the IL body of a method that the runtime need not have loaded, by its row in the table MethodDef of a module.
+func (r *CodeReader) ILOf(m *Module, row uint32) (metadata.MethodBody, error) {
+	meta, err := m.Metadata()
+	if err != nil {
+		return metadata.MethodBody{}, err
+	}
+	def, err := meta.MethodDef(row)
+	if err != nil {
+		return metadata.MethodBody{}, err
+	}
+	p, err := m.ilPlace(metadata.NewToken(metadata.TableMethodDef, row), def)
+	if err != nil {
+		return metadata.MethodBody{}, err
+	}
+	return r.body(m, p)
+}
+
+// body reads a body from the dump, or from the file of m, which may be nil.
+func (r *CodeReader) body(m *Module, p ilPlace) (metadata.MethodBody, error) {
 	if p.image == nil {
 		return r.ILAt(p.at)
 	}
-	im, rva := p.image, p.rva
-	body, err := readBody(func(off, n int) ([]byte, error) { return im.BytesRVA(rva+image.RVA(off), n) })
-	if err == nil {
-		return body, nil
+	read := func(im *image.Image) (metadata.MethodBody, error) {
+		return readBody(func(off, n int) ([]byte, error) { return im.BytesRVA(p.rva+image.RVA(off), n) })
 	}
-	if mod, merr := m.Module(); merr == nil {
-		if file, ferr := mod.openFile(im); ferr == nil {
-			if body, ferr := readBody(func(off, n int) ([]byte, error) { return file.BytesRVA(rva+image.RVA(off), n) }); ferr == nil {
-				return body, nil
-			}
+	body, err := read(p.image)
+	if err == nil || m == nil {
+		return body, err
+	}
+	if file, ferr := m.openFile(p.image); ferr == nil {
+		if body, ferr := read(file); ferr == nil {
+			return body, nil
 		}
 	}
-	return metadata.MethodBody{}, fmt.Errorf("IL of method %016x: %w", uint64(m.Addr), err)
+	return metadata.MethodBody{}, err
 }
 
 // ILAt returns the IL body with its header at a.

@@ -119,9 +119,10 @@ var (
 	StateHolder         = say("semaphore with a holder", " ({state}; {holder} {entered})")
 	StateUnknown        = say("semaphore without a record", " ({state}; it does not record who has entered)")
 	Meeting             = say("wait for a meeting", "{waiters} for {lock} ({state}); {threads:the only other thread in a method that signals it waits|all other threads in methods that signal it wait} for what only these threads would do later{waits}")
+	NobodySignals       = say("wait that nobody signals", "{waiters} for {lock} ({state}); no thread, suspended method or delegate that can still run leads to code that signals it")
 	LostPulse           = say("lost pulse", "{waiters} for {pulse} {object}{place?}, where they wait only while the {type} {collection} is empty: it has {items} {items:item|items}, and nobody holds the monitor: a pulse was lost, or has yet to come")
-	EmptyIL             = say("code waits while empty", "the IL of the method leads to the wait only where the count is 0, and no other thread is in the method, or in one that calls it directly or by up to two others; delegates were not followed")
-	SignalsIL           = say("code signals", "the IL of the methods on the stacks of all threads, and of the methods that these call, up to 3 calls deep, signals them nowhere else; delegates and libraries were not followed")
+	EmptyIL             = say("code waits while empty", "the IL of the method leads to the wait only where the count is 0; by the IL of the program, no other thread, suspended method or delegate leads to a pulse, to this wait, or to a method that takes items")
+	SignalsIL           = say("code signals", "the IL of the program's methods, from where the threads stand, and what suspended methods and living delegates run; code that is called by reflection alone, or by native code, was not looked for")
 	OtherWait           = say("wait of a thread", "thread {thread} {does}{place?}{end?}{onward?}")
 
 	HeldLock      = say("held lock", "{holder} {lock}, for which {waiters}{limit?}{onward?}")

@@ -21,11 +21,9 @@ type finds struct {
 	channels  []target.Addr // channels
 	promises  []target.Addr // TaskCompletionSources, also of derived classes
 	carriers  []target.Addr // arrays and collections of TaskCompletionSources
-	callbacks []target.Addr // timers, and registrations with CancellationTokens
-	more      bool          // the heap has more of them than are kept
 }
 
-// maxCarriers bounds each list of channels, promises, carriers and callbacks.
+// maxCarriers bounds each list of channels, promises and carriers.
 const maxCarriers = 1 << 20
 
 // Flags of what is searched for in objects of a type.
@@ -35,7 +33,6 @@ const (
 	probeChannel
 	probePromise
 	probeCarrier
-	probeCallback
 )
 
 // A probe gathers the finds of one worker.
@@ -75,15 +72,10 @@ func (c *probe) keep(t *probeType, o *heap.Object) {
 	for _, k := range [...]struct {
 		what uint8
 		list *[]target.Addr
-	}{{probeChannel, &c.channels}, {probePromise, &c.promises}, {probeCarrier, &c.carriers}, {probeCallback, &c.callbacks}} {
-		if t.what&k.what == 0 {
-			continue
+	}{{probeChannel, &c.channels}, {probePromise, &c.promises}, {probeCarrier, &c.carriers}} {
+		if t.what&k.what != 0 && len(*k.list) < maxCarriers {
+			*k.list = append(*k.list, o.Addr)
 		}
-		if len(*k.list) == maxCarriers {
-			c.more = true
-			continue
-		}
-		*k.list = append(*k.list, o.Addr)
 	}
 }
 
@@ -119,9 +111,6 @@ func (p *probeTypes) look(mt *dac.MethodTable) *probeType {
 	} else if name, err := t.ManagedName(); err == nil && strings.Contains(name, "TaskCompletionSource") && !strings.Contains(name, "AsyncStateMachineBox") {
 		out.what |= probeCarrier
 	}
-	if is, err := objects.IsShape[*callback](b, t); is && err == nil {
-		out.what |= probeCallback
-	}
 	return out
 }
 
@@ -130,8 +119,8 @@ func (c *probe) Corrupt(*heap.Corruption) {}
 
 // Reset forgets the objects.
 func (c *probe) Reset() {
-	c.spins, c.suspended, c.more = c.spins[:0], false, false
-	c.channels, c.promises, c.carriers, c.callbacks = c.channels[:0], c.promises[:0], c.carriers[:0], c.callbacks[:0]
+	c.spins, c.suspended = c.spins[:0], false
+	c.channels, c.promises, c.carriers = c.channels[:0], c.promises[:0], c.carriers[:0]
 }
 
 // find walks the heap for what the runtime does not record: thin locks, SpinLocks, and what async methods wait for.
@@ -155,8 +144,7 @@ func (s *survey) find(o heap.ScanOptions) error {
 // add adds what a worker gathered.
 func (f *finds) add(c *probe) error {
 	f.spins = append(f.spins, c.spins...)
-	f.suspended, f.more = f.suspended || c.suspended, f.more || c.more
+	f.suspended = f.suspended || c.suspended
 	f.channels, f.promises, f.carriers = append(f.channels, c.channels...), append(f.promises, c.promises...), append(f.carriers, c.carriers...)
-	f.callbacks = append(f.callbacks, c.callbacks...)
 	return nil
 }

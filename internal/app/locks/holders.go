@@ -503,21 +503,6 @@ type methodCalls struct {
 	name   string
 	own    bool     // the program's, and not a library's
 	list   []string // those that are wanted
-	reach  tasks.Reach
-	sought bool // reach is read
-}
-
-// reaches reads what a program's method calls by other methods.
-func (s *survey) reaches(m *methodCalls) error {
-	if m.sought || !m.own {
-		return nil
-	}
-	r, err := s.found.tasks.Reach(m.method)
-	if err != nil {
-		return err
-	}
-	m.reach, m.sought = *r, true
-	return nil
 }
 
 // calls returns the calls of a program's method that wanted selects.

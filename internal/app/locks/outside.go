@@ -1,108 +1,274 @@
 package locks
 
 import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/internal/app/shapes"
-	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/graph"
+	"github.com/sosgo/sosgo/internal/app/tasks"
 	"github.com/sosgo/sosgo/stackwalk"
+	"github.com/sosgo/sosgo/target"
 )
 
-// callback is a Timer, or a registration with a CancellationToken, before .NET 6 in one of several lists. A registration of an Action has it as the state.
-type callback struct {
-	_     objects.Shape    `of:"System.Threading.TimerQueueTimer|System.Threading.CancellationTokenSource+CallbackNode"`
-	Calls objects.RefField `field:"_timerCallback|Callback"`
-	State objects.RefField `field:"_state|CallbackState"`
+// A codeFrame is a frame with a method of the program.
+type codeFrame struct {
+	thread *stackwalk.Thread
+	frame  stackwalk.Frame
+	method *dac.MethodDesc
+	name   string       // as IL names it
+	inner  string       // the method of the program that the next frame inward runs, or ""
+	at     int          // the IL offset at which it stands
+	after  map[int]bool // the offsets that it may still reach; nil for all
+	loads  []string     // the types of variables that it may still read; empty text for any
 }
 
-// fromOutside reports whether code may reach a wanted call that is not in the waits of a group of threads: in another thread of the program, which
-// sleeps, runs, or waits for something else, or in a callback. What can't be read may reach it.
-func (s *survey) fromOutside(group map[*stackwalk.Thread]bool, wanted func(method string) bool) bool {
+// A reach describes what may still make a call that is sought.
+type reach struct {
+	threads map[*stackwalk.Thread]bool
+	outside bool // code that no thread runs now may
+	calls   int  // the methods of the program with such a call
+}
+
+// A boundCall is what a delegate on the heap runs.
+type boundCall struct {
+	delegate, on target.Addr
+	method       *dac.MethodDesc // nil if it is unknown
+}
+
+// maxDelegates bounds the delegates that are read.
+const maxDelegates = 1 << 20
+
+// readCode reads the frames of all threads that run methods of the program. The error is set if there may be others.
+func (s *survey) readCode() error {
+	if s.code != nil || s.codeErr != nil {
+		return s.codeErr
+	}
+	s.code = []codeFrame{}
 	for i := range s.r.threads {
 		t := &s.r.threads[i]
-		if t.Managed == nil || t.OS == nil || group[t] || s.waitsFor(t, group) {
+		if t.Managed == nil || t.OS == nil {
 			continue
 		}
+		inner := ""
 		for f := range s.r.walker.Walk(s.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}) {
-			md, err := f.Method()
-			if f.Missing() != nil || err != nil {
-				return true
+			if s.codeErr = errors.Join(f.Missing(), s.ctx.Err()); s.codeErr != nil {
+				return s.codeErr
 			}
-			if f.Kind != stackwalk.FrameManaged || md == nil {
+			if f.Kind != stackwalk.FrameManaged {
 				continue
 			}
-			at, loops, err := s.loopsOf(&f, md)
-			if err != nil || len(loops) > 0 {
-				at = 0
+			c, err := s.codeOf(t, f, inner)
+			if err != nil {
+				s.codeErr = err
+				return err
 			}
-			if s.mayReach(f.Runtime, md, at, wanted) {
-				return true
+			if inner = ""; c != nil {
+				inner = c.name
+				s.code = append(s.code, *c)
 			}
 		}
 	}
-	for _, a := range s.found.callbacks {
+	return nil
+}
+
+// codeOf describes a frame, or returns nil if its method is a library's.
+func (s *survey) codeOf(t *stackwalk.Thread, f stackwalk.Frame, inner string) (*codeFrame, error) {
+	md, err := f.Method()
+	if md == nil || err != nil {
+		return nil, err
+	}
+	code := dac.CodeOf(f.Runtime)
+	name, err := code.MethodName(md, dac.MethodQualified)
+	if err != nil || answer.LibraryMethod(name) {
+		return nil, err
+	}
+	c := &codeFrame{thread: t, frame: f, method: md, inner: inner}
+	if c.name, err = tasks.NameOf(md); err != nil {
+		return nil, err
+	}
+	body, err := code.IL(md)
+	if err != nil {
+		return nil, err
+	}
+	if c.at, err = ilOffset(&f); err != nil {
+		c.at, c.inner, c.loads = -1, "", []string{""}
+		return c, nil
+	}
+	g, err := readFlow(&body)
+	if err != nil {
+		return nil, err
+	}
+	c.after = g.after(c.at)
+	c.loads, err = tasks.Loads(md, &body, func(offset int) bool { return c.after == nil || c.after[offset] })
+	return c, err
+}
+
+// reaching returns what may still make a call that is sought: threads from where they stand, suspended methods, and delegates that live. It returns
+// nil if some code could not be read. The error is the context's.
+func (s *survey) reaching(sought tasks.Sought) (*reach, error) {
+	leads, err := s.found.tasks.Leads(s.ctx, s.r.heap, sought)
+	if err != nil || s.readCode() != nil || s.setLost || s.readDelegates() != nil {
+		return nil, s.ctx.Err()
+	}
+	out := &reach{threads: map[*stackwalk.Thread]bool{}, calls: leads.Calls, outside: leads.Open || leads.Goes(s.ctx, s.set)}
+	for i := range s.code {
+		f := &s.code[i]
+		if out.threads[f.thread] {
+			continue
+		}
+		this := func() target.Addr { return s.receiver(f.thread, &f.frame, f.method) }
+		goes, err := leads.From(f.method, func(offset int) bool { return f.after == nil || f.after[offset] }, f.at, f.inner, this)
+		if err != nil {
+			return nil, s.ctx.Err()
+		}
+		if goes {
+			out.threads[f.thread] = true
+		}
+	}
+	for i := range s.bound {
+		b := &s.bound[i]
+		if !out.outside && (b.method == nil || leads.Has(b.method) || b.makes(sought)) {
+			out.outside = s.lives(b.delegate)
+		}
+	}
+	return out, s.ctx.Err()
+}
+
+// makes reports whether a delegate is for the method of a call that is sought.
+func (b *boundCall) makes(sought tasks.Sought) bool {
+	name, err := tasks.NameOf(b.method)
+	if err != nil {
+		return true
+	}
+	on, ok := sought(name)
+	return ok && (on == 0 || b.on == on)
+}
+
+// readDelegates reads what the delegates of the heap run.
+func (s *survey) readDelegates() error {
+	if s.bound != nil || s.boundErr != nil {
+		return s.boundErr
+	}
+	s.bound = []boundCall{}
+	list, err := tasks.Objects(s.ctx, s.r.heap, s.isDelegate, maxDelegates)
+	s.boundErr = err
+	known := map[target.Addr]*dac.MethodDesc{}
+	for _, a := range list {
 		o, err := s.r.b.Objects().TrustedObject(a)
+		if err != nil {
+			s.boundErr = err
+			break
+		}
+		calls, err := o.Delegate()
+		if err != nil {
+			s.boundErr = err
+			break
+		}
+		for i := range calls {
+			c := &calls[i]
+			md, ok := known[c.Entry]
+			if !ok || c.Entry == 0 {
+				md, _ = c.Method() // nil stands for any
+				known[c.Entry] = md
+			}
+			s.bound = append(s.bound, boundCall{a, c.Target, md})
+		}
+	}
+	return s.boundErr
+}
+
+// isDelegate reports whether objects of a type are delegates.
+func (s *survey) isDelegate(mt *dac.MethodTable) bool {
+	t, err := s.r.b.Objects().TrustedType(mt.Addr)
+	if err != nil {
+		return false
+	}
+	base, err := t.Base()
+	if err != nil || base == nil {
+		return false
+	}
+	name, err := base.ManagedName()
+	return err == nil && name == "System.MulticastDelegate"
+}
+
+// lives reports whether code that runs later may find a delegate. A static field that the compiler made for it does not count, for code that reads
+// such a field names the method, too, nor do variables that their method reads no more. Without a graph of the heap every delegate counts.
+func (s *survey) lives(delegate target.Addr) bool {
+	if s.graph == nil {
+		return true
+	}
+	if s.living == nil {
+		g, err := s.graph()
+		if err != nil {
+			s.graph = nil
+			return true
+		}
+		used, done, err := g.Use(s.ctx)
 		if err != nil {
 			return true
 		}
-		c, x, _, err := shapes.TryBind[*callback](s.r.b, o)
-		if err != nil || s.delegateReaches(c.Calls.Value(x), wanted) || s.delegateReaches(c.State.Value(x), wanted) {
-			return true
+		defer done()
+		seen := s.later(used, g)
+		s.living = func(a target.Addr) bool {
+			n, ok := g.Node(a)
+			return !ok || seen == nil || seen.Has(n)
 		}
 	}
-	return s.found.more || s.ctx.Err() != nil
+	return s.living(delegate)
 }
 
-// waitsFor reports whether a thread waits, without a limit, for threads of a group alone.
-func (s *survey) waitsFor(t *stackwalk.Thread, group map[*stackwalk.Thread]bool) bool {
-	for _, w := range s.waits {
-		if w.thread != t || w.timeout >= 0 || len(w.runners) == 0 {
+// later returns the nodes of a graph that code which runs later may find, or nil if it was stopped.
+func (s *survey) later(ctx context.Context, g *graph.Graph) *graph.Set {
+	seen := g.NewSet()
+	todo := []graph.Node{g.Root()}
+	seen.Add(g.Root())
+	for steps := 0; len(todo) > 0; steps++ {
+		if steps%(1<<16) == 0 && ctx.Err() != nil {
+			return nil
+		}
+		n := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		src := g.Source(n)
+		if src != nil && src.Static != nil && src.Static.Field != nil && cachesDelegate(src.Static.Field.Name) {
 			continue
 		}
-		for _, r := range w.runners {
-			if !group[r] {
-				return false
+		var in *codeFrame
+		if src != nil && src.Frame != nil {
+			in = s.codeAt(src.Frame)
+		}
+		for _, to := range g.Referents(n) {
+			if (in == nil || !g.IsObject(to) || in.reads(s, g.Type(to))) && seen.Add(to) {
+				todo = append(todo, to)
 			}
 		}
-		return true
 	}
-	return false
+	return seen
 }
 
-// delegateReaches reports whether v is a delegate that may reach a wanted call.
-func (s *survey) delegateReaches(v objects.Value, wanted func(method string) bool) bool {
-	if v.Err() != nil {
-		return true
-	}
-	if v.IsNull() {
-		return false
-	}
-	o, err := v.Object()
-	if err != nil {
-		return true
-	}
-	calls, err := o.Delegate()
-	if err != nil {
-		return false // the state of a callback may be anything
-	}
-	for i := range calls {
-		md, err := calls[i].Method()
-		if err != nil || md == nil || s.mayReach(s.r.rt, md, 0, wanted) {
-			return true
+// codeAt returns the frame of the program at a frame with roots, or nil.
+func (s *survey) codeAt(at *graph.RootFrame) *codeFrame {
+	for i := range s.code {
+		if f := &s.code[i]; at.Method != nil && f.frame.SP == at.SP && f.method.Addr == at.Method.Addr {
+			return f
 		}
 	}
-	return false
+	return nil
 }
 
-// mayReach reports whether a method of the program has a wanted call from an offset on, or calls another method of the program, which may.
-func (s *survey) mayReach(rt *dac.Runtime, md *dac.MethodDesc, from int, wanted func(method string) bool) bool {
-	name, err := dac.CodeOf(rt).MethodName(md, dac.MethodQualified)
-	if err != nil {
+// reads reports whether a method may still read a variable that refers to an object, unless the object is no delegate.
+func (f *codeFrame) reads(s *survey, mt *dac.MethodTable) bool {
+	if !s.isDelegate(mt) {
 		return true
 	}
-	if answer.LibraryMethod(name) {
-		return false
-	}
-	reaches, err := s.found.tasks.Reaches(md, from, wanted)
-	return err != nil || reaches
+	name, err := s.r.rt.TypeName(mt.Addr, dac.NameNative)
+	return err != nil || slices.ContainsFunc(f.loads, func(t string) bool { return t == "" || t == name })
+}
+
+// cachesDelegate reports whether a compiler made a static field to keep a delegate for code that uses it again.
+func cachesDelegate(field string) bool {
+	return strings.HasPrefix(field, "<") && !strings.HasSuffix(field, "k__BackingField")
 }

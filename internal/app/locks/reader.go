@@ -57,11 +57,12 @@ type Options struct {
 // A lock is a lock with its holders and waiters.
 type lock struct {
 	answer.Lock
-	owner   *stackwalk.Thread
-	readers []*stackwalk.Thread
-	arrived answer.Statement // of a Barrier: how many participants have arrived
-	folded  bool             // reported with the lock that it is part of
-	pulse   bool             // more threads wait for a pulse than were found
+	owner    *stackwalk.Thread
+	readers  []*stackwalk.Thread
+	arrived  answer.Statement // of a Barrier: how many participants have arrived
+	signaled bool             // of a Barrier or CountdownEvent: some signals have come
+	folded   bool             // reported with the lock that it is part of
+	pulse    bool             // more threads wait for a pulse than were found
 
 	unread      bool  // not all readers of a ReaderWriterLockSlim could be searched for
 	count, most int64 // a semaphore's free permits and its maximum
@@ -124,6 +125,13 @@ type survey struct {
 	ticks    map[target.Addr]*stackwalk.Thread // set by lastTicks
 
 	lostPulses []lostPulse // set by findLostPulses
+	code       []codeFrame // set by readCode, from the innermost frame of each thread on
+	codeErr    error
+	bound      []boundCall // set by readDelegates
+	boundErr   error
+	graph      func() (*graph.Graph, error) // nil if the heap is not whole
+	living     func(target.Addr) bool       // set by lives
+	signaling  map[signal]*reach            // set by signalers
 }
 
 // Describe lists the locks that are held or waited for, and records what could not be read. The error is ctx's.
@@ -156,7 +164,7 @@ func (r *Reader) Describe(ctx context.Context, o Options) (*answer.Locks, error)
 func (r *Reader) survey(ctx context.Context, g *answer.Gaps, lose func(error), o heap.ScanOptions) (*survey, error) {
 	s := &survey{r: r, ctx: ctx, gaps: g, byObj: map[target.Addr]*lock{}, mons: map[target.Addr]*lock{}, blocks: map[target.Addr]*dac.SyncBlock{},
 		on: map[target.Addr]target.Addr{}, nodes: map[target.Addr]*lock{}, inner: map[target.Addr]target.Addr{}, tasks: map[target.Addr]bool{},
-		lazy: map[target.Addr]objects.Object{}, handles: map[target.Addr]objects.Object{}, unread: map[*stackwalk.Thread]bool{}, spins: map[target.Addr]*lock{}}
+		lazy: map[target.Addr]objects.Object{}, handles: map[target.Addr]objects.Object{}, unread: map[*stackwalk.Thread]bool{}, spins: map[target.Addr]*lock{}, signaling: map[signal]*reach{}}
 	s.lose = func(err error) {
 		s.lost = s.lost || err != nil
 		lose(err)
@@ -654,6 +662,7 @@ func (s *survey) countdown(l *lock, o objects.Object) (bool, error) {
 		return true, err
 	}
 	l.says(words.SignalsMissing.Of(words.N(v[0]), words.N(v[1])))
+	l.signaled = v[0] < v[1]
 	e, err := k.Event.Addr(at)
 	s.inner[e] = o.Addr
 	return true, err
@@ -682,6 +691,7 @@ func (s *survey) barrier(l *lock, o objects.Object) (bool, error) {
 		if err != nil {
 			return true, err
 		}
+		l.signaled = n>>barrierCurrent&barrierTotal > 0
 		l.arrived = words.Arrived.Of(words.N(n>>barrierCurrent&barrierTotal), words.N(n&barrierTotal))
 	}
 	for _, f := range []*objects.RefField{&k.Odd, &k.Even} {

@@ -33,6 +33,7 @@ func (r *Reader) Waits(ctx context.Context, o Options) (*answer.Waits, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.graph = o.graph
 	if err := s.follow(o.Scan); err != nil {
 		return nil, err
 	}
@@ -460,7 +461,7 @@ func (g *grapher) cycles() (out [][]*wait) {
 	return out
 }
 
-// alikeCircles groups the cycles through one wait for several tasks whose other waits are for the same things.
+// alikeCircles groups the cycles through one wait for several tasks, if their other waits are for the same things.
 func alikeCircles(cycles [][]*wait) (out [][][]*wait) {
 	at := map[string]int{}
 	for _, path := range cycles {

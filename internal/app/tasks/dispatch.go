@@ -13,7 +13,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A virtualMethod is a virtual method in a module that uses semaphores, or that is the program's.
+// A virtualMethod is a virtual method in a module that uses semaphores.
 type virtualMethod struct {
 	module   *dac.Module
 	row      uint32
@@ -25,24 +25,11 @@ type virtualMethods = lazy.Value[map[string][]virtualMethod]
 
 // semaphoreVirtuals returns the virtual methods with a name, of the modules that use semaphores. Unreadable modules are left out.
 func (r *Reader) semaphoreVirtuals(name string) []virtualMethod {
-	return r.virtualsOf(&r.virtuals, name, func(_ *dac.Module, md *metadata.Metadata) bool { return usesSemaphores(md) })
-}
-
-// programVirtuals returns the virtual methods with a name, of the program's modules. Unreadable modules are left out.
-func (r *Reader) programVirtuals(name string) []virtualMethod {
-	return r.virtualsOf(&r.programs, name, func(m *dac.Module, _ *metadata.Metadata) bool {
-		simple, err := m.SimpleName()
-		return err != nil || !answer.LibraryMethod(simple+".")
-	})
-}
-
-// virtualsOf returns the virtual methods with a name, of the modules that keep selects. known caches those of all names.
-func (r *Reader) virtualsOf(known *virtualMethods, name string, keep func(*dac.Module, *metadata.Metadata) bool) []virtualMethod {
-	all, err := known.Get(func() (map[string][]virtualMethod, error) {
+	all, err := r.virtuals.Get(func() (map[string][]virtualMethod, error) {
 		out := map[string][]virtualMethod{}
 		modules, err := r.code.Runtime().KnownModules()
 		for _, m := range modules {
-			if md, err := m.Metadata(); err == nil && keep(m, md) {
+			if md, err := m.Metadata(); err == nil && usesSemaphores(md) {
 				addVirtuals(out, m, md)
 			}
 		}
@@ -115,9 +102,9 @@ func written(name string) string {
 	return b.String()
 }
 
-// implementers returns the methods of loaded classes that a call may run in place of the method that it names, among virtual methods of that name.
-func (r *Reader) implementers(among []virtualMethod, class string, s *ilcalls.Site) (out []*dac.MethodDesc) {
-	for _, v := range among {
+// implementers returns the methods of loaded classes that a call may run in place of the method that it names.
+func (r *Reader) implementers(class string, s *ilcalls.Site) (out []*dac.MethodDesc) {
+	for _, v := range r.semaphoreVirtuals(nameOf(s.Method)) {
 		if !v.implements(class) {
 			continue
 		}

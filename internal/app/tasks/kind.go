@@ -26,7 +26,7 @@ type Reader struct {
 	statics        sync.Map       // class and field -> *objects.Field; nil if missing
 	wrappers       sync.Map       // wrapperKey -> wrapperMethod
 	virtuals       virtualMethods // of modules that use semaphores
-	programs       virtualMethods // of the program's modules
+	program        lazy.Value[*program]
 }
 
 // New returns a Reader that binds types with b.

@@ -175,29 +175,6 @@ func (r *Reader) CallsOf(md *dac.MethodDesc) ([]string, error) {
 	return out, err
 }
 
-// Reaches reports whether md's IL from an offset on has a call that wanted selects, directly or by a wrapper, or may lead to one: it invokes a
-// delegate, or calls a method of the program.
-func (r *Reader) Reaches(md *dac.MethodDesc, from int, wanted func(method string) bool) (bool, error) {
-	if r == nil || r.code == nil || md == nil {
-		return false, target.Unsupportedf("no method")
-	}
-	sites, err := r.callSites(md)
-	if err != nil {
-		return false, err
-	}
-	meta, err := md.Metadata()
-	if err != nil {
-		return false, err
-	}
-	return slices.ContainsFunc(sites, func(s ilcalls.Site) bool {
-		if s.Offset < from {
-			return false
-		}
-		class, _ := ilcalls.Callee(meta, s.Token)
-		return wanted(s.Method) || s.Invokes || !answer.LibraryMethod(class+".")
-	}), nil
-}
-
 // An Around has the calls in a method around an instruction, in code order.
 type Around struct{ Before, Later []Call }
 

@@ -1,104 +1,646 @@
 package tasks
 
 import (
-	"fmt"
+	"context"
+	"errors"
 	"slices"
+	"strings"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/app/tasks/internal/ilcalls"
+	"github.com/sosgo/sosgo/metadata"
+	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"
 )
 
-// maxReached bounds the methods that are read for one Reach.
-const maxReached = 256
+// Bounds of the code and of the objects that one search reads.
+const (
+	maxProgramIL = 64 << 20 // bytes
+	maxReceivers = 1 << 16  // objects of one class
+)
 
-// A Reach has what a method may call by the methods of the program that it calls, up to maxWrapperDepth calls deep. It does not follow
-// delegates, nor methods of libraries.
-type Reach struct {
-	Calls   []string      // with their types, without namespaces
-	Methods []target.Addr // the MethodDescs of the methods of the program that it may call
+// A programMethod is a method of the program, by its row in the table MethodDef of its module.
+type programMethod struct {
+	module target.Addr
+	row    uint32
 }
 
-// Reach returns what a method may call by other methods of the program. The error is set if one of them can't be read.
-func (r *Reader) Reach(md *dac.MethodDesc) (*Reach, error) {
-	if r == nil || r.code == nil || md == nil {
-		return nil, target.Unsupportedf("no method")
-	}
-	out := &Reach{}
-	level, seen := []*dac.MethodDesc{md}, map[target.Addr]bool{md.Addr: true}
-	for range maxWrapperDepth {
-		var next []*dac.MethodDesc
-		for _, caller := range level {
-			callees, err := r.calleesOf(caller)
-			if err != nil {
-				return nil, err
-			}
-			for _, c := range callees {
-				if seen[c.Addr] {
-					continue
-				}
-				if len(seen) > maxReached {
-					return nil, target.Unsupportedf("a method that may call more than %d methods", maxReached)
-				}
-				seen[c.Addr] = true
-				next, out.Methods = append(next, c), append(out.Methods, c.Addr)
-				list, err := r.CallsOf(c)
-				if err != nil {
-					return nil, fmt.Errorf("what a method calls: %w", err)
-				}
-				out.Calls = append(out.Calls, list...)
-			}
-		}
-		level = next
-	}
-	slices.Sort(out.Calls)
-	out.Calls = slices.Compact(out.Calls)
-	return out, nil
+// A program has, for all methods of the program's modules, which others their IL names: it calls them, or takes their addresses.
+// Methods are named with their types and without namespaces. Equal names of several methods stand for all of them.
+type program struct {
+	modules map[target.Addr]*dac.Module
+	named   map[string][]programMethod // the methods that have a name
+	callers map[string][]programMethod // the methods whose IL has a name
+	bare    map[string][]string        // the names in IL, by the name without the type
 }
 
-// calleesOf returns the methods of the program that the IL of a method calls, with those that classes have in place of a virtual one.
-func (r *Reader) calleesOf(caller *dac.MethodDesc) (out []*dac.MethodDesc, err error) {
-	body, err := r.code.IL(caller)
+// readProgram reads the IL of the program's modules. What can't be read may call anything, so that it is an error.
+func (r *Reader) readProgram() (*program, error) {
+	modules, err := r.code.Runtime().KnownModules()
 	if err != nil {
 		return nil, err
 	}
-	meta, err := caller.Metadata()
-	if err != nil {
-		return nil, err
-	}
-	sites, err := ilcalls.Of(meta, body.Code)
-	if err != nil {
-		return nil, err
-	}
-	for i := range sites {
-		s := &sites[i]
-		class, row := ilcalls.Callee(meta, s.Token)
-		if class == "" || answer.LibraryMethod(class+".") || r.invokes(meta, s) {
+	p := &program{map[target.Addr]*dac.Module{}, map[string][]programMethod{}, map[string][]programMethod{}, map[string][]string{}}
+	size := 0
+	for _, m := range modules {
+		if name, err := m.SimpleName(); err == nil && answer.LibraryMethod(name+".") {
 			continue
 		}
-		md := r.callee(caller, class, s, row)
-		if md == nil {
-			return nil, target.Unsupportedf("the method %s can't be found", s.Method)
-		}
-		if has, err := hasBody(md); err != nil {
+		if err := p.add(r.code, m, &size); err != nil {
 			return nil, err
-		} else if has {
-			out = append(out, md)
-		}
-		if s.Virtual && replaceable(md) {
-			out = append(out, r.implementers(r.programVirtuals(nameOf(s.Method)), class, s)...)
 		}
 	}
-	return out, nil
+	for name := range p.callers {
+		p.bare[nameOf(name)] = append(p.bare[nameOf(name)], name)
+	}
+	return p, nil
 }
 
-// hasBody reports whether a method has IL: it is not abstract, nor native.
-func hasBody(md *dac.MethodDesc) (bool, error) {
+// add reads the methods of a module. size counts the bytes of IL.
+func (p *program) add(code *dac.CodeReader, m *dac.Module, size *int) error {
+	md, err := m.Metadata()
+	if err != nil {
+		return err
+	}
+	p.modules[m.Addr] = m
+	names := map[metadata.Token]string{}
+	for row := uint32(1); row <= md.RowCount(metadata.TableMethodDef); row++ {
+		at := programMethod{m.Addr, row}
+		own := ilcalls.MemberName(md, metadata.NewToken(metadata.TableMethodDef, row))
+		p.named[own] = append(p.named[own], at)
+		body, err := code.ILOf(m, row)
+		if errors.Is(err, dac.ErrNoIL) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if *size += len(body.Code); *size > maxProgramIL {
+			return target.Unsupportedf("a program with more than %d bytes of IL", maxProgramIL)
+		}
+		for in, err := range metadata.Instructions(body.Code) {
+			if err != nil {
+				return err
+			}
+			if in.Kind != metadata.OperandMethod && in.Kind != metadata.OperandToken {
+				continue
+			}
+			name, ok := names[in.Token()]
+			if !ok {
+				name = ilcalls.MemberName(md, in.Token())
+				names[in.Token()] = name
+			}
+			if list := p.callers[name]; name != "" && (len(list) == 0 || list[len(list)-1] != at) {
+				p.callers[name] = append(list, at)
+			}
+		}
+	}
+	return nil
+}
+
+// A Sought selects calls by their methods, each with its type and without the namespace. on is the object of the call, its receiver or its first
+// argument, or 0 if any object will do.
+type Sought func(method string) (on target.Addr, ok bool)
+
+// Leads has the methods of the program that lead to calls which are sought, by the calls in their IL and by delegates that they make.
+type Leads struct {
+	r      *Reader
+	sought Sought
+	// Calls counts the methods with such a call.
+	Calls int
+	// Open reports that code outside of the program may call one of the methods without a delegate: it takes the place of a method of a library,
+	// or nothing in the program names it, and an object with it exists.
+	Open    bool
+	methods map[programMethod]bool
+	names   map[string]bool // the names of methods
+	virtual map[string]bool // the names of virtual methods, without their types
+}
+
+// entryNames are the names of the method that the host calls.
+var entryNames = []string{"Main", "<Main>", "<Main>$"}
+
+// Leads returns the methods that lead to calls which are sought. The error is set if code can't be read that may.
+func (r *Reader) Leads(ctx context.Context, h *heap.Heap, sought Sought) (*Leads, error) {
+	if r == nil || r.code == nil {
+		return nil, target.Unsupportedf("no methods")
+	}
+	p, err := r.program.Get(r.readProgram)
+	if err != nil {
+		return nil, err
+	}
+	l := &Leads{r: r, sought: sought, methods: map[programMethod]bool{}, names: map[string]bool{}, virtual: map[string]bool{}}
+	var todo []programMethod
+	add := func(list []programMethod) {
+		for _, m := range list {
+			if !l.methods[m] {
+				l.methods[m] = true
+				todo = append(todo, m)
+			}
+		}
+	}
+	for name, list := range p.callers {
+		if _, ok := sought(name); !ok {
+			continue
+		}
+		for _, m := range list {
+			if calls, err := l.calls(ctx, h, p, m); err != nil {
+				return nil, err
+			} else if calls {
+				add([]programMethod{m})
+			}
+		}
+	}
+	l.Calls = len(l.methods)
+	for len(todo) > 0 && ctx.Err() == nil {
+		m := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		callers, open, err := l.callers(ctx, h, p, m)
+		if err != nil {
+			return nil, err
+		}
+		l.Open = l.Open || open
+		add(callers)
+	}
+	return l, ctx.Err()
+}
+
+// callers returns the methods that may call m, and whether code outside of the program may.
+func (l *Leads) callers(ctx context.Context, h *heap.Heap, p *program, m programMethod) (out []programMethod, open bool, err error) {
+	md, err := p.modules[m.module].Metadata()
+	if err != nil {
+		return nil, false, err
+	}
+	def, err := md.MethodDef(m.row)
+	if err != nil {
+		return nil, false, err
+	}
+	owner, err := md.MethodOwner(m.row)
+	if err != nil {
+		return nil, false, err
+	}
+	name := ilcalls.MemberName(md, metadata.NewToken(metadata.TableMethodDef, m.row))
+	l.names[name] = true
+	if starts := startsMachine(md, owner, name); starts != "" {
+		out, open = p.named[starts], len(p.named[starts]) == 0
+		if !open && !implements(md, owner, "System.Runtime.CompilerServices.IAsyncStateMachine") { // else its box shows whether it goes on
+			open, err = l.exists(ctx, h, md, owner)
+		}
+		return out, open, err
+	}
+	out = append(out, p.callers[name]...)
+	if def.Flags&methodVirtual != 0 {
+		bare := nameOf(name)
+		l.virtual[bare] = true
+		for _, other := range p.bare[bare] {
+			out = append(out, p.callers[other]...)
+		}
+		open = ofLibrary(md, owner) || slices.Contains([]string{"Finalize", "ToString", "Equals", "GetHashCode"}, bare)
+	}
+	static := def.Flags&methodStatic != 0
+	named := len(out) > 0 || static && slices.Contains(entryNames, nameOf(name)) || unused(md, m.row, &def)
+	if open = open || !named; !open || static || nameOf(name) == "ctor" {
+		return out, open, nil
+	}
+	// It needs an object. Code that creates one leads to the method.
+	short, _, _ := strings.Cut(name, ".")
+	made := p.callers[short+"..ctor"]
+	if len(made) == 0 {
+		return out, true, nil
+	}
+	l.names[short+"..ctor"] = true
+	open, err = l.exists(ctx, h, md, owner)
+	return append(out, made...), open, err
+}
+
+// unused reports whether a method that no code names is called by nobody: it is private, and has no attribute for which others look.
+func unused(md *metadata.Metadata, row uint32, def *metadata.MethodDefRow) bool {
+	list, err := md.CustomAttributes(metadata.NewToken(metadata.TableMethodDef, row))
+	return err == nil && list.Len() == 0 && def.Flags&methodAccess == methodPrivate && def.Flags&methodVirtual == 0
+}
+
+// exists reports whether the heap has objects of a class, or of one derived from it.
+func (l *Leads) exists(ctx context.Context, h *heap.Heap, md *metadata.Metadata, class uint32) (bool, error) {
+	name, err := md.TypeDefFullName(class)
+	if err != nil {
+		return false, err
+	}
+	list, err := Objects(ctx, h, l.r.derivedFrom(name), maxReceivers)
+	return len(list) > 0 || target.Kind(err) == target.ErrUnsupported, ctx.Err()
+}
+
+// implements reports whether a class implements an interface itself.
+func implements(md *metadata.Metadata, class uint32, name string) bool {
+	list, err := md.InterfaceImpls(class)
+	if err != nil {
+		return false
+	}
+	for row := range list.All() {
+		impl, err := md.InterfaceImpl(row)
+		if err != nil {
+			return false
+		}
+		if full, err := md.TypeFullName(typeOf(md, impl.Interface)); err == nil && full == name {
+			return true
+		}
+	}
+	return false
+}
+
+// startsMachine returns the name of the method that starts a state machine, if the method of a class is its MoveNext, and otherwise "".
+func startsMachine(md *metadata.Metadata, class uint32, method string) string {
+	full, err := md.TypeDefFullName(class)
+	at := strings.LastIndexByte(full, '+')
+	if err != nil || nameOf(method) != "MoveNext" || at < 0 || !strings.HasPrefix(full[at+1:], "<") {
+		return ""
+	}
+	end, depth := -1, 0
+	for i, c := range full[at+1:] {
+		if c == '<' {
+			depth++
+		} else if c == '>' {
+			if depth--; depth == 0 {
+				end = at + 1 + i
+				break
+			}
+		}
+	}
+	if end < at+3 {
+		return ""
+	}
+	outer := full[:at]
+	if i := strings.LastIndexAny(outer, ".+"); i >= 0 {
+		outer = outer[i+1:]
+	}
+	outer, _, _ = strings.Cut(outer, "`")
+	return outer + "." + full[at+2:end]
+}
+
+// ofLibrary reports whether a class derives from a class of a library other than Object, or implements an interface of one. What can't be read does.
+func ofLibrary(md *metadata.Metadata, class uint32) bool {
+	for range maxBases {
+		def, err := md.TypeDef(class)
+		if err != nil {
+			return true
+		}
+		list, err := md.InterfaceImpls(class)
+		if err != nil {
+			return true
+		}
+		for row := range list.All() {
+			impl, err := md.InterfaceImpl(row)
+			if err != nil || library(md, impl.Interface) {
+				return true
+			}
+		}
+		base := typeOf(md, def.Extends)
+		if base.Table() == metadata.TableTypeDef && base.Row() != 0 {
+			class = base.Row()
+			continue
+		}
+		name, err := md.TypeFullName(base)
+		return err != nil && base.Row() != 0 || err == nil && name != "System.Object" && name != "System.ValueType" && library(md, base)
+	}
+	return true
+}
+
+// maxBases bounds the base classes of a class.
+const maxBases = 64
+
+// typeOf returns the generic type of an instantiated one, and other types as they are.
+func typeOf(md *metadata.Metadata, t metadata.Token) metadata.Token {
+	if t.Table() != metadata.TableTypeSpec {
+		return t
+	}
+	sig, err := md.TypeSpecSig(t.Row())
+	if err != nil {
+		return t
+	}
+	if sig.Elem != nil {
+		return sig.Elem.Token
+	}
+	return sig.Token
+}
+
+// library reports whether a type is a library's, or unknown.
+func library(md *metadata.Metadata, t metadata.Token) bool {
+	name, err := md.TypeFullName(typeOf(md, t))
+	return err != nil || answer.LibraryMethod(name+".")
+}
+
+// calls reports whether the IL of m has a call that is sought, for the object that is sought as far as the heap shows it, or takes the address
+// of such a method.
+func (l *Leads) calls(ctx context.Context, h *heap.Heap, p *program, m programMethod) (bool, error) {
+	md, err := p.modules[m.module].Metadata()
+	if err != nil {
+		return false, err
+	}
+	body, err := l.r.code.ILOf(p.modules[m.module], m.row)
+	if err != nil {
+		return false, err
+	}
+	if taken, err := l.takes(md, body.Code, nil); taken || err != nil {
+		return taken, err
+	}
+	def, err := md.MethodDef(m.row)
+	if err != nil {
+		return false, err
+	}
+	owner, err := md.MethodOwner(m.row)
+	if err != nil {
+		return false, err
+	}
+	class, err := md.TypeDefFullName(owner)
+	if err != nil {
+		return false, err
+	}
+	sites, err := ilcalls.Of(md, body.Code)
+	if err != nil {
+		return false, err
+	}
+	for i := range sites {
+		on, ok := l.sought(sites[i].Method)
+		if !ok {
+			continue
+		}
+		path := subject(&sites[i])
+		switch {
+		case on == 0 || path == nil:
+			return true, nil
+		case path.Class != "":
+			if a := l.r.follow(nil, 0, path); a == 0 || a == on {
+				return true, nil
+			}
+		case path.Arg != 0 || len(path.Fields) == 0 || def.Flags&methodStatic != 0:
+			return true, nil
+		default:
+			if some, err := l.r.someHas(ctx, h, class, path, on); some || err != nil {
+				return some, err
+			}
+		}
+	}
+	return false, nil
+}
+
+// subject returns the path to the receiver of a call, or to the first argument of a static method.
+func subject(s *ilcalls.Site) *ilcalls.Path {
+	if len(s.Args) == 0 {
+		return nil
+	}
+	return s.Args[0]
+}
+
+// takes reports whether IL takes the address of a method that is sought or that leads there, at an offset that counts. counts may be nil.
+func (l *Leads) takes(md *metadata.Metadata, il []byte, counts func(offset int) bool) (bool, error) {
+	for in, err := range metadata.Instructions(il) {
+		if err != nil {
+			return false, err
+		}
+		if counts != nil && !counts(in.Offset) {
+			continue
+		}
+		switch in.Opcode.String() {
+		case "ldftn", "ldvirtftn", "ldtoken", "jmp":
+			name := ilcalls.MemberName(md, in.Token())
+			if _, ok := l.sought(name); ok || l.names[name] || l.virtual[nameOf(name)] {
+				return true, nil
+			}
+		}
+	}
+	return false, nil
+}
+
+// someHas reports whether a path leads from an object of a class, or of one derived from it, to an object. Objects that can't be read may.
+func (r *Reader) someHas(ctx context.Context, h *heap.Heap, class string, path *ilcalls.Path, to target.Addr) (bool, error) {
+	list, err := Objects(ctx, h, r.derivedFrom(class), maxReceivers)
+	if err != nil {
+		return true, err
+	}
+	for _, a := range list {
+		if o, err := r.r.TrustedObject(a); err != nil || r.follow(o.Type, objects.InstanceOf(o), path) == to {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// derivedFrom returns a function that reports whether a type is a class or derives from it. Types that can't be read do.
+func (r *Reader) derivedFrom(class string) func(*dac.MethodTable) bool {
+	return func(mt *dac.MethodTable) bool {
+		t, err := r.r.TrustedType(mt.Addr)
+		for ; t != nil && err == nil; t, err = t.Base() {
+			if name, err := r.b.Definition(t); err != nil || name == class {
+				return true
+			}
+		}
+		return err != nil
+	}
+}
+
+// Objects returns the addresses of the heap's objects of types. More than most are an error.
+func Objects(ctx context.Context, h *heap.Heap, want func(*dac.MethodTable) bool, most int) (out []target.Addr, err error) {
+	err = heap.Select(ctx, h, want, heap.ScanOptions{}, func() *addresses { return &addresses{} }, func(a *addresses) error {
+		if len(out)+len(a.list) > most {
+			return target.Unsupportedf("more than %d objects", most)
+		}
+		out = append(out, a.list...)
+		return nil
+	})
+	return out, err
+}
+
+// addresses collects the addresses of objects.
+type addresses struct{ list []target.Addr }
+
+// Objects gathers a batch.
+func (g *addresses) Objects(_ *heap.Segment, batch []heap.Object) {
+	for i := range batch {
+		if !batch[i].Free {
+			g.list = append(g.list, batch[i].Addr)
+		}
+	}
+}
+
+// Corrupt does nothing: other scans report it.
+func (g *addresses) Corrupt(*heap.Corruption) {}
+
+// Reset forgets the objects.
+func (g *addresses) Reset() { g.list = g.list[:0] }
+
+// Has reports whether a method leads to a call that is sought.
+func (l *Leads) Has(md *dac.MethodDesc) bool {
+	m, err := md.Module()
+	return err == nil && l.methods[programMethod{m.Addr, md.Token.Row()}]
+}
+
+// From reports whether the code of a method leads to a call that is sought, at the offsets that counts selects. inner is the method that the
+// instruction at the offset at runs now, or "": that call does not count. this returns the receiver of md, or 0.
+func (l *Leads) From(md *dac.MethodDesc, counts func(offset int) bool, at int, inner string, this func() target.Addr) (bool, error) {
 	meta, err := md.Metadata()
 	if err != nil {
 		return false, err
 	}
-	def, err := meta.MethodDef(md.Token.Row())
-	return err == nil && def.RVA != 0, err
+	body, err := l.r.code.IL(md)
+	if err != nil {
+		return false, err
+	}
+	if taken, err := l.takes(meta, body.Code, counts); taken || err != nil {
+		return taken, err
+	}
+	sites, err := ilcalls.Of(meta, body.Code)
+	if err != nil {
+		return false, err
+	}
+	for i := range sites {
+		s := &sites[i]
+		if !counts(s.Offset) {
+			continue
+		}
+		if l.names[s.Method] || l.virtual[nameOf(s.Method)] {
+			if s.Offset != at || s.Method != inner {
+				return true, nil
+			}
+			continue
+		}
+		on, ok := l.sought(s.Method)
+		if !ok {
+			continue
+		}
+		path := subject(s)
+		if on == 0 || path == nil {
+			return true, nil
+		}
+		if a := l.of(path, md, this); a == 0 || a == on {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// of returns the object to which a path leads from a static field or from the receiver of md, or 0.
+func (l *Leads) of(path *ilcalls.Path, md *dac.MethodDesc, this func() target.Addr) target.Addr {
+	if path.Class != "" {
+		return l.r.follow(nil, 0, path)
+	}
+	if md.IsStatic() {
+		return 0
+	}
+	a := this()
+	if a == 0 {
+		return 0
+	}
+	o, err := l.r.r.TrustedObject(a)
+	if err != nil {
+		return 0
+	}
+	return l.r.follow(o.Type, objects.InstanceOf(o), path)
+}
+
+// Goes reports whether a suspended method of the set leads to a call that is sought. What can't be read does. A nil set has no methods.
+func (l *Leads) Goes(ctx context.Context, s *Set) bool {
+	if s == nil {
+		return false
+	}
+	for i := range s.items {
+		it := &s.items[i]
+		switch {
+		case it.completed() || ctx.Err() != nil:
+			continue
+		case it.kind.computes() || it.kind.runtimeAsync:
+			return true
+		case !it.kind.machine() || it.hasState && (it.state == -1 || it.state == -2): // it runs or has ended
+			continue
+		}
+		_, m, err := l.r.machineOf(it.kind, it.addr)
+		if err != nil {
+			return true
+		}
+		if md, err := m.moveNext(); err != nil || l.Has(md) {
+			return true
+		}
+	}
+	return false
+}
+
+// NameOf returns the name of a method as IL calls it: with its type and without the namespace.
+func NameOf(md *dac.MethodDesc) (string, error) {
+	meta, err := md.Metadata()
+	if err != nil {
+		return "", err
+	}
+	return ilcalls.MemberName(meta, md.Token), nil
+}
+
+// Loads returns the classes of the local variables and arguments that the IL of a method reads at the offsets that counts selects. "" stands for any:
+// the variable is of a type that may hold objects of other types.
+func Loads(md *dac.MethodDesc, body *metadata.MethodBody, counts func(offset int) bool) (out []string, err error) {
+	meta, err := md.Metadata()
+	if err != nil {
+		return nil, err
+	}
+	var locals []metadata.TypeSig
+	if body.LocalSig.Row() != 0 {
+		if locals, err = meta.LocalSig(body.LocalSig.Row()); err != nil {
+			return nil, err
+		}
+	}
+	sig, _, err := md.Signature()
+	if err != nil {
+		return nil, err
+	}
+	add := func(list []metadata.TypeSig, n int64) {
+		name := ""
+		if n >= 0 && n < int64(len(list)) {
+			name = holds(meta, &list[n])
+		}
+		if !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	for in, err := range metadata.Instructions(body.Code) {
+		if err != nil {
+			return nil, err
+		}
+		if !counts(in.Offset) {
+			continue
+		}
+		if n, store, ok := ilcalls.LocalAccess(&in); ok {
+			if !store {
+				add(locals, n)
+			}
+			continue
+		}
+		n, op := int64(-1), in.Opcode.String()
+		switch {
+		case strings.HasPrefix(op, "ldarg.") && op != "ldarg.s":
+			n = int64(op[len(op)-1] - '0')
+		case strings.HasPrefix(op, "ldarg"):
+			n = in.Int()
+		}
+		if sig.Conv.HasThis() {
+			n-- // the receiver is no delegate
+		}
+		if n >= 0 {
+			add(sig.Params, n)
+		}
+	}
+	return out, nil
+}
+
+// holds returns the class of a variable, a word that is no class for a number, and "" if it may hold objects of several classes.
+func holds(md *metadata.Metadata, t *metadata.TypeSig) string {
+	switch t = t.Unmodified(); {
+	case t == nil:
+		return ""
+	case t.Kind <= metadata.ElementString:
+		return "number"
+	case t.Kind == metadata.ElementClass:
+		name, err := md.TypeFullName(t.Token)
+		if err != nil || name == "System.Delegate" || name == "System.MulticastDelegate" {
+			return ""
+		}
+		return name
+	}
+	return ""
 }

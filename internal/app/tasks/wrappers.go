@@ -115,7 +115,7 @@ func (r *Reader) through(caller *dac.MethodDesc, meta *metadata.Metadata, s *ilc
 		w := r.wrapper(md, depth)
 		return r.callsOf(md, w.calls, s, nil), w.plain
 	}
-	for _, other := range r.implementers(r.semaphoreVirtuals(nameOf(s.Method)), class, s) {
+	for _, other := range r.implementers(class, s) {
 		inner = append(inner, r.callsOf(other, r.wrapper(other, depth).calls, s, []ilcalls.Choice{choice(class, s, other)})...)
 	}
 	return inner, false
@@ -190,6 +190,9 @@ func replaceable(md *dac.MethodDesc) bool {
 
 // Bits of MethodAttributes (II.23.1.10) and of TypeAttributes (II.23.1.15).
 const (
+	methodAccess   = 0x0007
+	methodPrivate  = 0x0001
+	methodStatic   = 0x0010
 	methodFinal    = 0x0020
 	methodVirtual  = 0x0040
 	methodAbstract = 0x0400

@@ -691,6 +691,48 @@ func TestSignalsFromOutside(t *testing.T) {
 	}
 }
 
+// unsignaled are the kinds of Signals.cs in which nobody can end the waits any more.
+var unsignaled = []struct{ kind, says string }{
+	{"countdown", `"waiter" waits for a CountdownEvent .*Tower\.M\.done.*1 of 3 signals are missing\); no thread, suspended method or delegate that can still run`},
+	{"countdownthreads", `"waiter" waits for a CountdownEvent .*Tower\.M\.done.*1 of 3 signals are missing\); no thread`},
+	{"countdowntasks", `"waiter" waits for a CountdownEvent .*Tower\.M\.done.*1 of 3 signals are missing\); no thread`},
+	{"countdownlater", `"waiter" waits for a CountdownEvent .*Tower\.M\.done.*1 of 3 signals are missing\); no thread`},
+	{"countdownshift", `"waiter" waits for a CountdownEvent .*Tower\.M\.done.*1 of 3 signals are missing\); no thread`},
+	{"countdownmain", `waits for a CountdownEvent .*Tower\.M\.done.*1 of 3 signals are missing\); no thread`},
+	{"barrierlost", `^2 threads.*Barrier.*Tower\.M\.gate.*2 of 3.*; no thread`},
+	{"pulse", `^4 threads, the first .*"sorter 0", wait for a pulse of .*Tower\.M\.desk\) in Tower\.M\.Sorts, where .*Queue.* has 59 items, and nobody holds`},
+	{"pulseoffice", `^4 threads, the first .*"sorter 0", wait for a pulse of .*Tower\.M\.desk\) in Tower\.M\.Sorts, where .*Queue.* has 59 items`},
+}
+
+// signaledLater are the kinds of Signals.cs that code which no thread runs now goes on with later: all are healthy.
+var signaledLater = []string{"queued", "queuedgroup", "timer", "async", "asyncdeep", "sleeper", "list", "librarymethod", "finalizer", "event", "unstarted", "starts", "iterator",
+	"interface", "base", "dispose", "reflection", "continuation", "token", "lazy", "exit", "registered", "shift", "generic", "native", "barrierlate", "barriertask",
+	"pulsetimer", "pulselist", "pulsedrain", "pulsejoins"}
+
+// TestNobodySignals checks that waits which nobody can end are found, and that waits which code ends later are not, however it is kept until then.
+func TestNobodySignals(t *testing.T) {
+	p := newTrial(t, "Signals.cs")
+	for _, c := range unsignaled {
+		t.Run(c.kind, func(t *testing.T) {
+			out, err := triage.Triage(t.Context(), p.open(t, "trial", c.kind).Process, triage.Options{})
+			require.NoError(t, err)
+			require.Len(t, out.Findings, 1)
+			assert.Equal(t, answer.FindingWait, out.Findings[0].Kind)
+			assert.Positive(t, answer.CompareStrength(out.Findings[0].Strength, answer.StrengthProved))
+			assert.Regexp(t, c.says, out.Findings[0].Text)
+		})
+	}
+	for _, kind := range signaledLater {
+		t.Run(kind, func(t *testing.T) {
+			out, err := triage.Triage(t.Context(), p.open(t, "trial", kind).Process, triage.Options{})
+			require.NoError(t, err)
+			for i := range out.Findings {
+				assert.NotEqual(t, answer.FindingWait, out.Findings[i].Kind, out.Findings[i].Text)
+			}
+		})
+	}
+}
+
 // shapesOfValues are expressions about Shapes.cs, with the values in its source.
 var shapesOfValues = [][2]string{
 	{"R.Small, R.Short, R.Wide, R.Huge, R.Boxed", "Neg, Last, Four, Eighteen, Eighteen"},

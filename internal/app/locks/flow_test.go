@@ -75,3 +75,17 @@ func TestFrom(t *testing.T) {
 		assert.Equal(t, c.ends, ends, name)
 	}
 }
+
+// TestAfter: code that stands in a block may still run the block's handler, and not those of other blocks.
+func TestAfter(t *testing.T) {
+	g, err := readFlow(&metadata.MethodBody{
+		Code:    []byte("\x00\xde\x03\x00\x00\xdc\x00\xde\x01\xdc\x2a"), // a block, its handler at 3, a block, its handler at 9, and the end
+		Clauses: []metadata.Clause{{TryOffset: 0, TryLength: 3, HandlerOffset: 3}, {TryOffset: 6, TryLength: 3, HandlerOffset: 9}},
+	})
+	require.NoError(t, err)
+	all := map[int]bool{0: true, 1: true, 3: true, 4: true, 5: true, 6: true, 7: true, 9: true, 10: true}
+	assert.Equal(t, all, g.after(0))
+	assert.Equal(t, map[int]bool{6: true, 7: true, 9: true, 10: true}, g.after(6))
+	assert.Equal(t, map[int]bool{10: true}, g.after(10))
+	assert.Nil(t, g.after(2), "no instruction begins there")
+}

@@ -1,0 +1,174 @@
+package locks
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/sosgo/sosgo/metadata"
+)
+
+// A flow is the control flow of a method.
+type flow struct {
+	code    []metadata.Instruction
+	at      map[int]int // index by offset
+	entries []int       // offsets at which the method and its handlers begin
+	clauses []metadata.Clause
+}
+
+func readFlow(body *metadata.MethodBody) (*flow, error) {
+	g := &flow{at: map[int]int{}, entries: []int{0}, clauses: body.Clauses}
+	for in, err := range metadata.Instructions(body.Code) {
+		if err != nil {
+			return nil, err
+		}
+		g.at[in.Offset] = len(g.code)
+		g.code = append(g.code, in)
+	}
+	for i := range body.Clauses {
+		g.entries = append(g.entries, int(body.Clauses[i].HandlerOffset))
+	}
+	return g, nil
+}
+
+// zeroAt reports whether no path leads to the instruction at an offset but through the branch of a test that its number is 0. isTest reports whether
+// the call at an offset returns the number. A path that goes through the instruction counts from there on.
+func (g *flow) zeroAt(offset int, isTest func(call int) bool) bool {
+	zero := map[[2]int]bool{} // the edges, by offsets
+	for i := range g.code {
+		if isTest(g.code[i].Offset) {
+			if from, to, ok := g.zeroBranch(i + 1); ok {
+				zero[[2]int{from, to}] = true
+			}
+		}
+	}
+	if len(zero) == 0 {
+		return false
+	}
+	seen := map[int]bool{}
+	todo := slices.Clone(g.entries)
+	if i, ok := g.at[offset]; ok && i+1 < len(g.code) {
+		todo = append(todo, g.code[i+1].Offset)
+	}
+	for len(todo) > 0 {
+		at := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		i, ok := g.at[at]
+		if !ok || seen[at] {
+			continue
+		}
+		if at == offset {
+			return false
+		}
+		seen[at] = true
+		for _, to := range g.next(i) {
+			if !zero[[2]int{at, to}] {
+				todo = append(todo, to)
+			}
+		}
+	}
+	return true
+}
+
+// from returns the offsets that may be reached from an offset on, and whether the method, or a protected block, may be left there. It may if the
+// offset is no instruction's.
+func (g *flow) from(offset int) (reached map[int]bool, ends bool) {
+	reached = map[int]bool{}
+	for todo := []int{offset}; len(todo) > 0; {
+		at := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		i, ok := g.at[at]
+		if !ok {
+			return reached, true
+		}
+		if reached[at] {
+			continue
+		}
+		reached[at] = true
+		next := g.next(i)
+		if len(next) == 0 || strings.HasPrefix(g.code[i].Opcode.String(), "leave") {
+			return reached, true
+		}
+		todo = append(todo, next...)
+	}
+	return reached, false
+}
+
+// next returns the offsets of the instructions that may follow the instruction at index i.
+func (g *flow) next(i int) (out []int) {
+	in := &g.code[i]
+	name := in.Opcode.String()
+	switch {
+	case name == "ret", name == "jmp", strings.HasSuffix(name, "throw"), strings.HasPrefix(name, "endf"):
+		return nil
+	case name == "switch":
+		out = slices.AppendSeq(out, in.Targets())
+	case isBranch(in):
+		if out = append(out, in.Target()); name == "br" || name == "br.s" || strings.HasPrefix(name, "leave") {
+			return out
+		}
+	}
+	if i+1 < len(g.code) {
+		out = append(out, g.code[i+1].Offset)
+	}
+	return out
+}
+
+// zeroBranch returns the edge of the branch that is taken where a number on the stack is 0 before the instruction at index i.
+func (g *flow) zeroBranch(i int) (from, to int, ok bool) {
+	name := func(i int) string {
+		if i >= len(g.code) {
+			return ""
+		}
+		return strings.TrimSuffix(g.code[i].Opcode.String(), ".s")
+	}
+	jumps, falls := []string{"brfalse"}, []string{"brtrue"} // where the number is 0
+	switch name(i) {
+	case "ldc.i4.1": // less than 1
+		i, jumps, falls = i+1, []string{"blt"}, []string{"bge"}
+	case "ldc.i4.0":
+		jumps, falls = []string{"beq", "ble"}, []string{"bne.un", "bgt", "bgt.un"}
+		switch i++; name(i) {
+		case "ceq":
+			i, jumps, falls = i+1, []string{"brtrue"}, []string{"brfalse"}
+		case "cgt", "cgt.un":
+			i, jumps, falls = i+1, []string{"brfalse"}, []string{"brtrue"}
+		}
+		if strings.HasPrefix(name(i), "stloc") && strings.HasPrefix(name(i+1), "ldloc") { // as without optimization
+			i += 2
+		}
+	}
+	switch {
+	case slices.Contains(jumps, name(i)):
+		return g.code[i].Offset, g.code[i].Target(), true
+	case slices.Contains(falls, name(i)) && i+1 < len(g.code):
+		return g.code[i].Offset, g.code[i+1].Offset, true
+	}
+	return 0, 0, false
+}
+
+// after returns the offsets that code may still reach once it is at an offset, with that one, also by exceptions. Nil stands for all.
+func (g *flow) after(offset int) map[int]bool {
+	if _, ok := g.at[offset]; !ok {
+		return nil
+	}
+	reached := map[int]bool{}
+	for todo := []int{offset}; len(todo) > 0; {
+		at := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		i, ok := g.at[at]
+		if !ok || reached[at] {
+			continue
+		}
+		reached[at] = true
+		todo = append(todo, g.next(i)...)
+		for k := range g.clauses {
+			if c := &g.clauses[k]; at >= int(c.TryOffset) && at-int(c.TryOffset) < int(c.TryLength) {
+				todo = append(todo, int(c.HandlerOffset))
+				if c.Kind == metadata.ClauseFilter {
+					todo = append(todo, int(c.FilterOffset))
+				}
+			}
+		}
+	}
+	return reached
+}
