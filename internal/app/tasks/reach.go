@@ -199,7 +199,7 @@ func (l *Leads) callers(ctx context.Context, h *heap.Heap, p *program, m program
 		open = ofLibrary(md, owner) || slices.Contains([]string{"Finalize", "ToString", "Equals", "GetHashCode"}, bare)
 	}
 	static := def.Flags&methodStatic != 0
-	named := len(out) > 0 || static && slices.Contains(entryNames, nameOf(name)) || unused(md, m.row, &def)
+	named := len(out) > 0 || static && slices.Contains(entryNames, nameOf(name)) || nameOf(name) != "cctor" && unused(md, m.row, &def)
 	if open = open || !named; !open || static || nameOf(name) == "ctor" {
 		return out, open, nil
 	}
