@@ -53,9 +53,9 @@ func TestServed(t *testing.T) {
 		"unread":   {unread, ""},
 		"HTTP.sys": {httpSys, ""},
 		"sockets": {append(serve(30, "/a", 9*time.Second, socket, 1), serve(3, "/b", 12*time.Second, socket, 1)...),
-			"33 of 33 requests that the process serves, the oldest for 12 s, wait for an operation of a socket: 30 × GET /a, 3 × GET /b"},
+			"33 of 33 requests that the process serves, the oldest for at least 12 s, wait for an operation of a socket: 30 × GET /a, 3 × GET /b"},
 		"answers": {append(serve(5, "/a", 9*time.Second, remote, 1), append(serve(5, "/b", time.Second, remote, 1), begun...)...),
-			"5 of 10 requests that the process serves, the oldest for 9 s, wait for the server's answer: 5 × GET /a"},
+			"5 of 10 requests that the process serves, the oldest for at least 9 s, wait for the server's answer: 5 × GET /a"},
 		"few":     {serve(4, "/a", time.Minute, remote, 1), ""},
 		"young":   {serve(400, "/a", 4*time.Second, remote, 1), ""},
 		"others":  {append(serve(5, "/a", 9*time.Second, remote, 1), serve(6, "/b", time.Second, promise, 1)...), ""},
@@ -111,7 +111,7 @@ func TestRequestsThatMayBeSlow(t *testing.T) {
 // TestVictims checks that a finding names the requests that wait because of it: by its threads, by the boxes of a pool's waits, and by methods
 // that wait for one thing alone.
 func TestVictims(t *testing.T) {
-	const who = "; 6 of 7 requests that the process serves wait for it, the oldest for 9 s: 6 × GET /a"
+	const who = "; 6 of 7 requests that the process serves wait for it, the oldest for at least 9 s: 6 × GET /a"
 	remote := answer.AsyncWork{Remote: answer.WaitServer, Why: words.ServersAnswer.Of(answer.Statement{})}
 	inside := answer.AsyncWork{Why: words.ASemaphore.Of()}
 	judge := func(q *Answers, list []answer.Request) answer.Finding {
