@@ -17,6 +17,7 @@ import (
 	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/app/memory"
+	"github.com/sosgo/sosgo/internal/app/web"
 	"github.com/sosgo/sosgo/internal/test/answers"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 	"github.com/sosgo/sosgo/query"
@@ -301,6 +302,33 @@ func TestMaxMemoryOfTables(t *testing.T) {
 	waits, err := v.Waits(t.Context(), sosgo.WaitOptions{})
 	require.NoError(t, err)
 	assert.ErrorIs(t, errors.Join(waits.Noted()...), sosgo.ErrLimit)
+}
+
+// TestMaxMemoryOfRequests checks that requests count against Options.MaxMemory: there are never fewer, but an error.
+func TestMaxMemoryOfRequests(t *testing.T) {
+	c := testdump.OpenWeb(t, "web-net10")
+	free, err := c.View("")
+	require.NoError(t, err)
+	whole, err := web.Requests(t.Context(), free.Process, web.RequestOptions{Brief: true})
+	require.NoError(t, err)
+	require.NotEmpty(t, whole.Requests)
+	failed := 0
+	for limit := int64(64); limit <= 64<<10; limit *= 2 {
+		o := c.Options()
+		o.MaxMemory = limit
+		d, err := sosgo.Open(c.Plain(), o)
+		require.NoError(t, err)
+		v, err := d.View("")
+		require.NoError(t, err)
+		if list, err := web.Requests(t.Context(), v.Process, web.RequestOptions{Brief: true}); err == nil {
+			assert.Len(t, list.Requests, len(whole.Requests), "%d", limit)
+		} else {
+			failed++
+			assert.ErrorIs(t, err, sosgo.ErrLimit, "%d", limit)
+		}
+		require.NoError(t, d.Close())
+	}
+	assert.Greater(t, failed, 3)
 }
 
 // TestMaxMemoryOfQueries checks that what a query keeps counts against Options.MaxMemory, and is given back.

@@ -173,7 +173,7 @@ func (t Text) IsZero() bool { return t.S == "" && t.Err == nil }
 // is never 0 or false. Known and Of make known ones. In JSON a missing value is omitted (tag omitzero) or null.
 type Maybe[T any] struct {
 	_     incomparable
-	Value T    `jsonenc:"value"` // zero if it is missing
+	Value T    `jsonenc:"value"` // if it is missing, what is known of it; see Of
 	known bool `jsonenc:"known"`
 	err   error
 }
@@ -187,13 +187,9 @@ func Known[T any](v T) Maybe[T] { return Maybe[T]{Value: v, known: true} }
 // Missing returns a Maybe without a value, with the reason.
 func Missing[T any](err error) Maybe[T] { return Maybe[T]{err: err} }
 
-// Of returns a Maybe with v or, if err is not nil, with the reason why it is missing.
-func Of[T any](v T, err error) Maybe[T] {
-	if err != nil {
-		return Missing[T](err)
-	}
-	return Known(v)
-}
+// Of returns a Maybe with v or, if err is not nil, with the reason why it is missing. v may then be a part of the value,
+// such as a count of what could be read.
+func Of[T any](v T, err error) Maybe[T] { return Maybe[T]{Value: v, known: err == nil, err: err} }
 
 // Err returns why the value is missing, or nil if it is known.
 func (m Maybe[T]) Err() error {

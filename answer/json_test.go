@@ -48,7 +48,9 @@ func TestUnsetIsUnknown(t *testing.T) {
 	require.NoError(t, err)
 	assert.JSONEq(t, `{"left":0,"null":0,"pointer":"0x0"}`, string(b))
 
-	assert.Equal(t, answer.Missing[int64](target.ErrCorrupt), answer.Of[int64](5, target.ErrCorrupt), "no value beside a reason")
+	part := answer.Of[int64](5, target.ErrCorrupt)
+	assert.ErrorIs(t, part.Err(), target.ErrCorrupt)
+	assert.False(t, answer.Is(part, 5), "a part is no known value")
 	require.NoError(t, answer.Known(false).Err())
 	assert.False(t, answer.Known(false).IsZero())
 }

@@ -26,7 +26,7 @@ func TestConclude(t *testing.T) {
 		"use is missing":   {n(4), missing, n(3), answer.Missing[bool](target.ErrNotInDump), answer.SQLWaits},
 	} {
 		p := answer.SQLPool{Max: tt.max, Busy: tt.busy, Waiting: tt.waiting, Opening: make([]answer.SQLOpening, 2), Connections: []answer.SQLConnection{
-			{Owner: answer.Pointer{Maybe: answer.Known[target.Addr](0x10)}}, {}, {Owner: answer.Pointer{Maybe: answer.Missing[target.Addr](target.ErrNotInDump)}},
+			{Owner: answer.Pointer{Maybe: answer.Known[target.Addr](0x10)}}, {Owner: answer.Pointer{Maybe: answer.Known[target.Addr](0)}}, {Owner: answer.Pointer{Maybe: answer.Missing[target.Addr](target.ErrNotInDump)}},
 		}}
 		sqlpools.Conclude(&p)
 		assert.Equal(t, tt.exhausted.Err(), p.Exhausted.Err(), name)

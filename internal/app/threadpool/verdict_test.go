@@ -172,8 +172,8 @@ func TestFills(t *testing.T) {
 	add(1, 2, answer.WorkItem{Kind: answer.ItemTask, Method: answer.Text{S: "Contoso.A()"}})
 	add(0, 3, answer.WorkItem{Kind: answer.ItemTimer, Method: answer.Text{S: "Contoso.Tick()"}})
 	add(1, 4, answer.WorkItem{Kind: answer.ItemTimer, Method: answer.Text{S: "Contoso.Tick()"}})
-	p := &answer.ThreadPool{Kind: answer.PoolPortable, Queued: answer.Known[uint64](12), Total: answer.Known[int64](2), Running: answer.Known[int64](2)}
+	p := &answer.ThreadPool{Kind: answer.PoolPortable, Queued: answer.Known[uint64](12), Total: answer.Known[int64](2), Running: answer.Known[int64](2), Max: answer.Known[int64](2)}
 	v := threadpool.Judge(p, q)
-	assert.Equal(t, []string{"2 of 2 workers are busy", "the pool may have 0 workers at most: it can't make another", "7 of 12 queued items: Contoso.Tick() (of timers)",
+	assert.Equal(t, []string{"2 of 2 workers are busy", "the pool may have 2 workers at most: it can't make another", "7 of 12 queued items: Contoso.Tick() (of timers)",
 		"2 of 12 queued items: Contoso.A()", "2 of 12 queued items: Contoso.B()", "the other queued items are of 1 other methods or types"}, v.Evidence)
 }

@@ -28,7 +28,7 @@ func healthy() *Answers {
 	return &Answers{
 		Crash:       Got(&answer.Crash{Alive: true}, nil),
 		Waits:       Got(&answer.Waits{}, nil),
-		ThreadPool:  Got(&answer.ThreadPool{Kind: answer.PoolPortable}, nil),
+		ThreadPool:  Got(&answer.ThreadPool{Kind: answer.PoolPortable, Queued: answer.Known[uint64](0)}, nil),
 		SQLPools:    Got(&answer.SQLPools{}, nil),
 		Redis:       Got(&answer.Redis{}, nil),
 		Requests:    Got(&answer.Requests{Requests: []answer.Request{{Context: 0x10}}}, nil),
@@ -204,7 +204,7 @@ func TestFailedCommand(t *testing.T) {
 // TestWhatIsNotKnown checks that a subject is not quiet if a verdict has unknown strength or a stack has gaps.
 func TestWhatIsNotKnown(t *testing.T) {
 	q := healthy()
-	q.ThreadPool = Got(&answer.ThreadPool{Kind: answer.PoolPortable, Verdicts: []answer.Verdict{{Statement: answer.Statement{Text: "whether it keeps up is not known"}, Strength: answer.StrengthUnknown}}}, nil)
+	q.ThreadPool = Got(&answer.ThreadPool{Kind: answer.PoolPortable, Queued: answer.Known[uint64](0), Verdicts: []answer.Verdict{{Statement: answer.Statement{Text: "whether it keeps up is not known"}, Strength: answer.StrengthUnknown}}}, nil)
 	w := &answer.Waits{}
 	w.Note(target.ErrCorrupt)
 	q.Waits = Got(w, nil)
@@ -300,7 +300,7 @@ func TestItemsThatSignal(t *testing.T) {
 	queued := answer.Conclude(answer.NoFinding, words.ItemsSignal.Of(words.N(6), words.N(24), words.Method("Shop.Report.Part")), answer.StrengthLikely)
 	for kind, want := range map[answer.FindingKind]int{answer.FindingStarved: 1, answer.FindingPoolKeepsUp: 0} {
 		q := healthy()
-		q.ThreadPool = Got(&answer.ThreadPool{Kind: answer.PoolPortable, Verdicts: []answer.Verdict{answer.Conclude(kind, words.Text("pool"), answer.StrengthLikely)}}, nil)
+		q.ThreadPool = Got(&answer.ThreadPool{Kind: answer.PoolPortable, Queued: answer.Known[uint64](0), Verdicts: []answer.Verdict{answer.Conclude(kind, words.Text("pool"), answer.StrengthLikely)}}, nil)
 		q.Waits = Got(&answer.Waits{Looked: 1, Verdicts: []answer.Verdict{queued}}, nil)
 		out, err := Judge(context.Background(), q, Options{})
 		require.NoError(t, err)
@@ -884,7 +884,7 @@ func TestCauseOfStarvation(t *testing.T) {
 		q := healthy()
 		lock := answer.Verdict{Kind: c.kind, Statement: answer.Statement{Text: "lock"}, Strength: answer.StrengthProved, Count: c.held, Thing: "the lock", Sites: []answer.Site{{Thread: 999}, {}}}
 		pool := answer.Verdict{Kind: answer.FindingStarved, Statement: answer.Statement{Text: "starved"}, Strength: answer.StrengthLikely}
-		p := &answer.ThreadPool{Kind: answer.PoolPortable}
+		p := &answer.ThreadPool{Kind: answer.PoolPortable, Queued: answer.Known[uint64](0)}
 		for i := range c.workers {
 			id := uint32(100 + i)
 			p.Workers = append(p.Workers, answer.PoolWorker{Waits: true})

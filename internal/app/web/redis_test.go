@@ -24,7 +24,7 @@ func TestSilent(t *testing.T) {
 	assert.Equal(t, "40 commands that cache:6379/Interactive was sent wait for its answer, the first (GET) for 12 s", v.Text)
 	assert.Equal(t, answer.FindingDependency, v.Kind)
 	part := sent(40, 12*time.Second)
-	part.Sent.Count = answer.Missing[int64](target.ErrNotInDump)
+	part.Sent.Count = answer.Of[int64](40, target.ErrNotInDump)
 	v = silent(part, now)
 	require.NotNil(t, v)
 	assert.Contains(t, v.Text, "at least 40 commands")

@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"errors"
 	"iter"
 	"slices"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"github.com/sosgo/sosgo/internal/app/flows"
 	"github.com/sosgo/sosgo/internal/app/shapes"
 	"github.com/sosgo/sosgo/internal/base/limits"
+	"github.com/sosgo/sosgo/internal/base/offheap"
 	"github.com/sosgo/sosgo/internal/base/secrets"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/process"
@@ -73,9 +75,14 @@ func (r *Reader) Requests(ctx context.Context, p *process.Process, h *heap.Heap,
 		return nil, err
 	}
 	for _, c := range contexts {
+		if err := keepRequest(ctx); err != nil {
+			return nil, err
+		}
 		q.request(c)
 	}
-	q.unfinished()
+	if err := q.unfinished(ctx); err != nil {
+		return nil, err
+	}
 	if !o.Brief {
 		q.times()
 		q.byThreads(ctx)
@@ -104,10 +111,12 @@ func (q *query) collect(ctx context.Context) ([]objects.Object, error) {
 			q.beat.note(g, t, x)
 		}
 	}
-	if ctx.Err() != nil {
-		return nil, ctx.Err()
+	for _, err := range q.out.Noted() {
+		if errors.Is(err, target.ErrLimit) {
+			return nil, err // the others were not looked for
+		}
 	}
-	return contexts, nil
+	return contexts, ctx.Err()
 }
 
 // reading returns a Reading that records gaps in the answer.
@@ -184,11 +193,21 @@ func (q *query) add(r answer.Request, belong ...target.Addr) {
 	}
 }
 
-// unfinished adds the requests that Kestrel is still reading. They have no context yet.
-func (q *query) unfinished() {
+// keepRequest counts one more request against the dump's limit of memory.
+func keepRequest(ctx context.Context) error {
+	const texts = 512
+	return offheap.Keep(ctx, "the list of all requests", offheap.SizeOf[answer.Request]()+texts)
+}
+
+// unfinished adds the requests that Kestrel is still reading. They have no context yet. The error is that of the limit
+// of memory.
+func (q *query) unfinished(ctx context.Context) error {
 	for _, o := range q.protocols {
 		if _, ok := q.index[o.Addr]; ok {
 			continue
+		}
+		if err := keepRequest(ctx); err != nil {
+			return err
 		}
 		s, x := shapes.BindAs[*protocol](q.reading(), o)
 		if s == nil {
@@ -206,6 +225,7 @@ func (q *query) unfinished() {
 		q.kestrel(&out, o, s, x)
 		q.add(out)
 	}
+	return nil
 }
 
 // features adds the request data in a feature collection.
