@@ -54,7 +54,7 @@ func TestHeapMapDead(t *testing.T) {
 
 // TestHeapMapLines checks that long parts continue on the next line and small parts share lines.
 func TestHeapMapLines(t *testing.T) {
-	long := answer.MapPart{Generation: "large", Cells: make([]answer.MapCell, 65)}
+	long := answer.MapPart{Generation: "large", Cells: make([]answer.MapCell, 65), MapSizes: answer.MapSizes{Pinned: answer.Known[uint64](0)}}
 	m := &answer.HeapMap{CellSize: 1, Parts: []answer.MapPart{long}, PinsPartial: true}
 	out := text(t, func(p *report.Page) { memorytext.HeapMap(p, m, memorytext.HeapMapOptions{}) })
 	assert.Contains(t, out, " "+strings.Repeat("_", 64)+"\n")

@@ -52,7 +52,7 @@ func TestNativeFrame(t *testing.T) {
 		assert.NotContains(t, string(b), field)
 	}
 	// A call through a null pointer gives the instruction pointer 0.
-	b, err = json.Marshal(&answer.Frame{Kind: answer.FrameNative, SP: known(0x10)})
+	b, err = json.Marshal(&answer.Frame{Kind: answer.FrameNative, SP: known(0x10), IP: known(0)})
 	assert.NoError(t, err)
 	assert.Contains(t, string(b), `"ip":"0x0"`)
 }

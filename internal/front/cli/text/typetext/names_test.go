@@ -25,7 +25,7 @@ func known(a target.Addr) answer.Pointer { return answer.Pointer{Maybe: answer.K
 func TestNames(t *testing.T) {
 	dog := answer.NameMatch{Kind: answer.MatchType, Token: 0x02000002, MethodTable: known(0x7f01), Name: answer.Text{S: "Dog"}}
 	puppy := answer.NameMatch{Kind: answer.MatchMethod, Token: 0x06000003, Name: answer.Text{S: "Puppy.Bark()"},
-		MethodDesc: answer.Pointer{Maybe: answer.Missing[target.Addr](target.ErrNotInDump)}}
+		MethodDesc: answer.Pointer{Maybe: answer.Missing[target.Addr](target.ErrNotInDump)}, Code: known(0)}
 	s := &answer.NameSearch{All: true, Without: 1, Matches: []answer.NameMatch{dog}, Modules: []answer.SearchedModule{
 		{Module: 0x10, File: answer.Text{S: "a.dll"}},
 		{Module: 0x20, File: answer.Text{S: "b.dll"}, Matches: []answer.NameMatch{dog}, Similar: seq(dog, puppy)},
