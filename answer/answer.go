@@ -173,7 +173,7 @@ func (t Text) IsZero() bool { return t.S == "" && t.Err == nil }
 // is never 0 or false. Known and Of make known ones. In JSON a missing value is omitted (tag omitzero) or null.
 type Maybe[T any] struct {
 	_     incomparable
-	Value T    `jsonenc:"value"` // if it is missing, what is known of it; see Of
+	Value T    `jsonenc:"value"` // if it is missing, perhaps a part; see Of
 	known bool `jsonenc:"known"`
 	err   error
 }
