@@ -196,7 +196,7 @@ func describe(row *answer.Image, img *Image, o *ListOptions) {
 	row.PE, row.Managed = answer.Known(img.Kind() == KindPE), answer.Known(false)
 	if row.PE.Value {
 		if _, err := img.CLRHeader(); !errors.Is(err, target.ErrUnsupported) { // no CLR header
-			row.Managed = answer.Of(true, err)
+			row.Managed = answer.Of(err == nil, err)
 		}
 		if flat := img.Layout() == Flat; img.LayoutKnown() {
 			row.Flat = &flat

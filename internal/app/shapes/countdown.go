@@ -36,7 +36,10 @@ func (r Reading) Countdown(source objects.Object, clock answer.Maybe[int64]) (ag
 	if limit.Err() == nil && uint32(limit.Value) == stopped {
 		return age, limit, false
 	}
-	return answer.Of(max(clock.Value-start.Value, 0), cmp.Or(start.Err(), clock.Err())), limit, true
+	if err := cmp.Or(start.Err(), clock.Err()); err != nil {
+		return answer.Missing[int64](err), limit, true
+	}
+	return answer.Known(max(clock.Value-start.Value, 0)), limit, true
 }
 
 // stopped is the due time of a timer that does not run (Timeout.UnsignedInfinite).

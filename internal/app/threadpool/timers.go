@@ -44,7 +44,9 @@ func (r *Reader) Timers(ctx context.Context) (*answer.Timers, error) {
 	out.Clock = c.Now()
 	for i := range out.Timers {
 		t := &out.Timers[i]
-		t.DueIn = answer.Of(t.Start+int64(t.Due)-out.Clock.Value, out.Clock.Err())
+		if t.DueIn = answer.Missing[int64](out.Clock.Err()); out.Clock.Err() == nil {
+			t.DueIn = answer.Known(t.Start + int64(t.Due) - out.Clock.Value)
+		}
 	}
 	slices.SortStableFunc(out.Timers, func(a, b answer.Timer) int { return cmp.Compare(a.Start+int64(a.Due), b.Start+int64(b.Due)) })
 	return out, nil
