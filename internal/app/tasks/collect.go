@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
@@ -29,6 +30,9 @@ type Set struct {
 	lost    []error // why items are missing
 	errs    []error // what else could not be read, one error of each kind
 	failure error   // set if no object of the heap, or no object of a possible task type, could be read
+	// faultless reports that some types are unknown, and that no task has failed all the same: the heap has no object that
+	// keeps the exceptions of one.
+	faultless bool
 }
 
 // An item is a task, or the box of an async method that is not a task.
@@ -70,7 +74,9 @@ func (r *Reader) Collect(ctx context.Context, h *heap.Heap, o heap.ScanOptions) 
 		return nil, err
 	}
 	stats.Count = census.Objects
+	var met sync.Map // of MethodTables
 	items := func(mt *dac.MethodTable) bool {
+		met.Store(mt.Addr, nil)
 		k := r.kindAt(mt.Addr)
 		return k.err != nil || k.item()
 	}
@@ -107,6 +113,7 @@ func (r *Reader) Collect(ctx context.Context, h *heap.Heap, o heap.ScanOptions) 
 	s.failure = stats.Note(&g)
 	s.lost = append(s.lost, g.Noted()...)
 	missing := unknownTypes(unknown)
+	s.faultless = len(missing) > 0 && s.failure == nil && len(s.lost) == 0 && r.keepsNoExceptions(&met)
 	if len(s.items) == 0 && len(missing) > 0 {
 		s.failure, missing = cmp.Or(s.failure, missing[0]), missing[1:]
 	}
@@ -124,6 +131,21 @@ func (r *Reader) Collect(ctx context.Context, h *heap.Heap, o heap.ScanOptions) 
 	}
 	s.link()
 	return s, nil
+}
+
+// exceptionHolder is the class of the object that keeps the exceptions of a failed task (TaskExceptionHolder.cs). A task has one from the first
+// exception on.
+const exceptionHolder = "System.Threading.Tasks.TaskExceptionHolder"
+
+// keepsNoExceptions reports whether all types, given by their MethodTables, have names, and none keeps the exceptions of a task.
+func (r *Reader) keepsNoExceptions(types *sync.Map) bool {
+	none := true
+	types.Range(func(mt, _ any) bool {
+		name, err := r.r.Runtime().TypeName(mt.(target.Addr), dac.NameManaged)
+		none = err == nil && name != "" && name != exceptionHolder
+		return none
+	})
+	return none
 }
 
 // keepItems counts so many items and edges of a Set, with their places in its indexes.

@@ -265,3 +265,30 @@ func TestMissingParts(t *testing.T) {
 	t.Run("merged", func(t *testing.T) { d.Sweep(t, 400, false, merged) })
 	t.Run("calls", func(t *testing.T) { d.Sweep(t, 400, false, calls) })
 }
+
+// TestNoFailedTask checks that no task has failed in a program without a record of its fields: nothing keeps an exception. In a heap with such an object, a type of
+// tasks that can't be read leaves that open.
+func TestNoFailedTask(t *testing.T) {
+	d := testdump.Open(t, "nativeaot-crash")
+	v := view(t, d.Dump)
+	list, err := async.Tasks(t.Context(), v.Process, tasks.ListOptions{Faulted: true})
+	require.NoError(t, err)
+	assert.Empty(t, list.Faults)
+	assert.Empty(t, list.Noted())
+	_, err = async.Tasks(t.Context(), v.Process, tasks.ListOptions{})
+	require.ErrorIs(t, err, target.ErrUnsupported)
+
+	d = testdump.Open(t, "net10-async")
+	task, err := view(t, d.Dump).Objects()
+	require.NoError(t, err)
+	o, err := task.Object(neverTask)
+	require.NoError(t, err)
+	fields, err := task.Runtime().Layout().Offset("EEClass", "FieldDescList")
+	require.NoError(t, err)
+	base, err := task.Runtime().TrustedMethodTable(o.Type.MT.Parent)
+	require.NoError(t, err)
+	bad := d.Damaged(t, testdump.Words(o.Type.MT.EEClass+target.Addr(fields), 0), testdump.Words(base.EEClass+target.Addr(fields), 0))
+	defer bad.Close()
+	list, err = async.Tasks(t.Context(), view(t, bad).Process, tasks.ListOptions{Faulted: true})
+	require.True(t, err != nil || len(list.Noted()) > 0, "a type of tasks is unreadable")
+}

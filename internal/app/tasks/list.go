@@ -33,6 +33,10 @@ func (i *item) status() answer.TaskStatus {
 // List counts the selected tasks by status and name, and lists the failed ones.
 func (s *Set) List(ctx context.Context, o ListOptions) (*answer.Tasks, error) {
 	out := &answer.Tasks{Counts: []answer.TaskCount{}}
+	if o.Faulted && s.faultless {
+		out.Faults = []answer.FaultedTask{}
+		return out, nil
+	}
 	if err := s.Note(&out.Gaps); err != nil {
 		return nil, err
 	}
