@@ -23,7 +23,6 @@ import (
 
 const (
 	maxSessions = 1000
-	bodyTime    = 30 * time.Second // bounds how long a client takes to send a message
 	writeTime   = 30 * time.Second // bounds how long a client takes to read one
 
 	headerSession = "Mcp-Session-Id"
@@ -31,6 +30,9 @@ const (
 
 	stateless = "2026-07-28" // the first version without sessions
 )
+
+// bodyTime bounds how long a client takes to send a message. Only tests change it.
+var bodyTime = 30 * time.Second
 
 // streamAfter is how long a Handler waits for an answer before it starts the event stream, so that clients and
 // proxies do not time out. Only tests change it.
@@ -177,7 +179,11 @@ func readBody(w http.ResponseWriter, r *http.Request) (body []byte, status int, 
 	_ = c.SetWriteDeadline(time.Time{})             // the last answer had one
 	_ = c.SetReadDeadline(time.Now().Add(bodyTime)) // only writers of tests have no deadlines
 	body, err = io.ReadAll(http.MaxBytesReader(w, r.Body, MaxMessage))
-	_ = c.SetReadDeadline(time.Time{})
+	if err == nil {
+		_ = c.SetReadDeadline(time.Time{})
+	} else { // the server would wait for the rest without a deadline
+		w.Header().Set("Connection", "close")
+	}
 	var long *http.MaxBytesError
 	switch {
 	case errors.As(err, &long):
