@@ -102,7 +102,7 @@ func TestNotThere(t *testing.T) {
 	assert.Contains(t, stderr, "findroots needs a live process")
 	_, _, stderr = runHabits(t, "-c", "gctonative")
 	assert.Contains(t, stderr, "instead: listnearobj")
-	for _, name := range []string{"histobj", "histobjfind", "histroot"} {
+	for _, name := range []string{"histobj", "histobjfind", "histroot", "hob", "hof", "hroot"} {
 		_, _, stderr = runHabits(t, "-c", name+" 7f10a4632890")
 		assert.Contains(t, stderr, name+" is not supported\n  instead: dumplog -address ADDRESS", name)
 	}

@@ -74,7 +74,7 @@ func askStacks(c *cli.Context, o *exportOptions) (*answer.Profile, error) {
 }
 
 type parallelOptions struct {
-	AllThreads bool `opt:"allthreads,a" help:"all thread ids of a group, instead of four"`
+	AllThreads bool `opt:"allthreads,a,all" help:"all thread ids of a group, instead of four"`
 	Runtime    bool `opt:"runtime,r" help:"the runtime's own frames too"`
 }
 
