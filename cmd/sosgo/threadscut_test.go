@@ -55,4 +55,6 @@ func TestThreadListCut(t *testing.T) {
 	assert.Equal(t, 0, code)
 	assert.Contains(t, page, "0x044C")
 	assert.Contains(t, errs, gone.Error())
+	page, errs, _ = run(t, "-d", path, "-offline", "doctor")
+	assert.Regexp(t, `thread stacks: +in part: .*the list of threads is cut off`, page, errs)
 }

@@ -48,6 +48,7 @@ var (
 	MoreUnreadable   = say("segments unreadable", "{segments} more can't be read")
 	TakenInGC        = say("dump during a collection", "the dump was taken during a collection")
 	ThreadsWithStack = say("threads with stacks", "{stored} of {all} threads")
+	ThreadListCut    = say("thread list cut", "the list of threads is cut off")
 	OnlyNearTop      = say("stacks cut", "of {threads} only the part near the top")
 	ModulesNamed     = say("modules with metadata", "{stored} of {all} modules, {files} of them from files")
 	ModulesUnlisted  = say("list of modules incomplete", "the list of modules is incomplete: {error}")

@@ -254,6 +254,10 @@ func (d *source) stacks() answer.PartDiagnosis {
 	}
 	p.Measure(words.ThreadsWithStack.Of(words.N(there), words.N(len(threads))))
 	p = measured(p, there, uint64(len(threads)))
+	if list, ok := d.file.Target.(interface{ ThreadsCut() bool }); ok && list.ThreadsCut() {
+		p.State = answer.PartPartly
+		p.Measure(words.ThreadListCut.Of())
+	}
 	if cut := d.cutStacks(); cut > 0 && p.State == answer.PartWhole {
 		p.State = answer.PartPartly
 		p.Measure(words.OnlyNearTop.Of(words.N(cut)))

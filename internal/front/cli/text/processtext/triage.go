@@ -100,7 +100,9 @@ func absences(p *report.Page, list []answer.TriageAbsent) {
 		}
 	}
 	for _, a := range advice {
-		labelled(p, "What would help:", report.Escape(a))
+		if !slices.ContainsFunc(advice, func(more string) bool { return more != a && strings.HasPrefix(more, a) }) { // the longer one says it, too
+			labelled(p, "What would help:", report.Escape(a))
+		}
 	}
 }
 
