@@ -58,6 +58,11 @@ func (r *CodeReader) tokenLeadsTo(mt *MethodTable, m *MethodDesc) (bool, error) 
 	if !mod.mayHave(m.Token) {
 		return false, target.Corruptf("%v is not a method of its module", m.Token)
 	}
+	if md, err := mod.Metadata(); err == nil && !mod.editable() {
+		if owner, err := md.MethodOwner(m.Token.Row()); err == nil && owner != mt.Token.Row() {
+			return false, target.Corruptf("%v is not a method of its type", m.Token)
+		}
+	}
 	at, err := mod.Lookup(MapMethodDef, m.Token.Row())
 	return err == nil && at == m.Addr, nil
 }

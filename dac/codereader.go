@@ -20,8 +20,9 @@ type CodeReader struct {
 	methods  sync.Map                     // target.Addr -> *MethodDesc
 	names    sync.Map                     // methodNameKey -> string
 	sections sync.Map                     // target.Addr -> *RangeSection
-	list     lazy.Value[[]*RangeSection]
-	bodies   sync.Map // entry point, target.Addr -> *body
+	ranges   lazy.Value[[]*RangeSection]  // as they were read
+	list     lazy.Value[[]*RangeSection]  // after a comparison with what must be in it
+	bodies   sync.Map                     // entry point, target.Addr -> *body
 	versions lazy.Value[map[target.Addr]target.Addr]
 }
 

@@ -3,6 +3,7 @@ package dac
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/sosgo/sosgo/internal/base/enum"
 	"github.com/sosgo/sosgo/internal/base/limits"
@@ -34,6 +35,14 @@ const (
 
 var loaderHeapNames = [...]string{"LowFrequencyHeap", "HighFrequencyHeap", "StubHeap", "ExecutableHeap", "FixupPrecodeHeap",
 	"NewStubPrecodeHeap", "IndirectionCellHeap", "LookupHeap", "ResolveHeap", "DispatchHeap", "CacheEntryHeap", "StaticsHeap", "LoaderCodeHeap", "HostCodeHeap"}
+
+// always reports whether each allocator makes a heap of the kind at once.
+func (k LoaderHeapKind) always() bool {
+	return k == LowFrequencyHeap || k == HighFrequencyHeap || k == StubHeap || k == StaticsHeap || k.interleaved()
+}
+
+// interleaved reports whether pages of code and of data alternate in the blocks of a heap (loaderheap.h, UnlockedInterleavedLoaderHeap, 7 and later).
+func (k LoaderHeapKind) interleaved() bool { return k == FixupPrecodeHeap || k == NewStubPrecodeHeap }
 
 func (k LoaderHeapKind) String() string { return enum.Name(loaderHeapNames[:], k, "LoaderHeapKind") }
 
@@ -123,6 +132,9 @@ func (r *Runtime) LoaderAllocator(a target.Addr) (*LoaderAllocator, error) {
 			at, err = r.heapPointer(o, a, h)
 		}
 		switch {
+		case err == nil && at == 0 && h.kind.always():
+			err = target.Corruptf("there is none")
+			fallthrough
 		case err != nil && firstErr == nil:
 			firstErr = fmt.Errorf("%v of LoaderAllocator %016x: %w", h.kind, uint64(a), err)
 		case err == nil && at != 0:
@@ -201,8 +213,57 @@ func (r *Runtime) loaderHeap(o *loaderOffsets, kind LoaderHeapKind, a target.Add
 	if err == nil {
 		h.Blocks, err = r.loaderBlocks(o, first)
 	}
-	h.Err = cmp.Or(err, r.markCurrent(o, &h))
+	if h.Err = cmp.Or(err, r.markCurrent(o, &h)); h.Err == nil {
+		h.Err = r.deniesBlocks(o, &h)
+	}
 	return h
+}
+
+// The units in bytes in which the runtime commits and reserves memory for heaps (ex.h, VIRTUAL_ALLOC_RESERVE_GRANULARITY).
+const (
+	commitUnit  = 4 << 10
+	reserveUnit = 64 << 10
+)
+
+// deniesBlocks returns an error if the blocks of a heap contradict what the heap counts: it has committed more than they have, or its current block has
+// another end. Its first block may be a part of a larger reservation; the others are reservations.
+func (r *Runtime) deniesBlocks(o *loaderOffsets, h *LoaderHeap) error {
+	parts := 0
+	for _, b := range h.Blocks {
+		size := b.Range.Size()
+		if size%reserveUnit != 0 {
+			parts++
+		}
+		if size%commitUnit != 0 || parts > 1 {
+			return target.Corruptf("it has a block of %#x bytes at %016x", size, uint64(b.Range.Start))
+		}
+	}
+	if o.Heap.TotalAlloc == layout.Absent || o.Heap.CommittedEnd == layout.Absent || o.Heap.ReservedEnd == layout.Absent {
+		return nil
+	}
+	rd := layout.Reader{Mem: r.mem, Base: h.Addr}
+	committed, reserved, total := rd.Ptr(o.Heap.CommittedEnd), rd.Ptr(o.Heap.ReservedEnd), rd.U64(o.Heap.TotalAlloc)
+	if rd.Err != nil {
+		return nil //nolint:nilerr // there is nothing to compare with
+	}
+	most := uint64(0)
+	for _, b := range h.Blocks {
+		switch {
+		case !b.Current:
+			most += b.Range.Size()
+			continue
+		case b.Range.End != reserved || committed > reserved || committed < b.Range.Start:
+			return target.Corruptf("its block from %016x to %016x is committed up to %016x and reserved up to %016x", uint64(b.Range.Start), uint64(b.Range.End),
+				uint64(committed), uint64(reserved))
+		case h.Kind.interleaved():
+			most += uint64(committed - b.Range.Start)
+		}
+		most += uint64(committed - b.Range.Start)
+	}
+	if total > most {
+		return target.Corruptf("it has committed %d bytes, and its blocks have %d at most", total, most)
+	}
+	return nil
 }
 
 // markCurrent marks the block that contains the allocation pointer. Since 8 new blocks are first in the list,
@@ -256,8 +317,34 @@ type CodeHeap struct {
 func (r *Runtime) JitManager() (target.Addr, error) { return r.GlobalPointer("EEJitManager") }
 
 // CodeHeaps returns the code heaps of the JIT manager, the newest first. It returns the heaps found together
-// with the first error.
+// with the first error. Ranges of code that contradict them are target.ErrCorrupt.
 func (r *Runtime) CodeHeaps() ([]CodeHeap, error) {
+	heaps, err := r.codeHeaps()
+	if err == nil {
+		err = r.deniesCodeHeaps(heaps)
+	}
+	return heaps, err
+}
+
+// deniesCodeHeaps returns an error if a range of compiled code belongs to a heap that is not in the list, or ends elsewhere than the heap's memory.
+func (r *Runtime) deniesCodeHeaps(heaps []CodeHeap) error {
+	for _, s := range CodeOf(r).knownSections() {
+		if s.Kind != CodeJIT || s.err != nil {
+			continue
+		}
+		i := slices.IndexFunc(heaps, func(h CodeHeap) bool { return h.Node == s.Heap })
+		if i < 0 {
+			return target.Corruptf("the list of code heaps lacks %016x, which has code from %016x to %016x", uint64(s.Heap), uint64(s.Range.Start), uint64(s.Range.End))
+		}
+		if h := &heaps[i]; h.Kind == LoaderCodeHeap && h.Err == nil && len(h.Blocks) == 1 && h.Blocks[0].Range.End < s.Range.End {
+			return target.Corruptf("the code heap %016x has memory up to %016x, and code up to %016x", uint64(h.Addr), uint64(h.Blocks[0].Range.End), uint64(s.Range.End))
+		}
+	}
+	return nil
+}
+
+// codeHeaps is CodeHeaps without the comparison with the ranges of code.
+func (r *Runtime) codeHeaps() ([]CodeHeap, error) {
 	o, err := r.loaderLayout()
 	if err != nil {
 		return nil, err
@@ -299,17 +386,25 @@ func (r *Runtime) codeHeap(o *loaderOffsets, node target.Addr) CodeHeap {
 		h.Blocks = []LoaderHeapBlock{{Range: target.Range{Start: start, End: end}, Current: true}}
 		return h
 	}
+	h.Blocks, h.Err = r.codeBlocks(o, heap)
+	for i := range h.Blocks {
+		h.Blocks[i].Current = true
+	}
+	if h.Err == nil && !slices.ContainsFunc(h.Blocks, func(b LoaderHeapBlock) bool { return b.Range.Contains(base) }) {
+		h.Err = target.Corruptf("its code begins at %016x, which is in none of its blocks", uint64(base))
+	}
+	return h
+}
+
+// codeBlocks reads the blocks of a LoaderCodeHeap.
+func (r *Runtime) codeBlocks(o *loaderOffsets, heap target.Addr) ([]LoaderHeapBlock, error) {
 	at := o.LoaderCodeHeap.First
 	if at == layout.Absent && o.LoaderCodeHeap.Heap != layout.Absent && o.Heap.First != layout.Absent {
 		at = o.LoaderCodeHeap.Heap + o.Heap.First
 	}
 	first, err := r.ptr(heap, at, "LoaderCodeHeap.FirstBlock")
-	if err == nil {
-		h.Blocks, err = r.loaderBlocks(o, first)
+	if err != nil {
+		return nil, err
 	}
-	for i := range h.Blocks {
-		h.Blocks[i].Current = true
-	}
-	h.Err = err
-	return h
+	return r.loaderBlocks(o, first)
 }

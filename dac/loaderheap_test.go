@@ -56,6 +56,7 @@ func words(w ...uint64) *rangeMemory {
 func heapOffsets() *loaderOffsets {
 	o := &loaderOffsets{}
 	o.Heap.First, o.Heap.AllocPtr = 8, 16
+	o.Heap.CommittedEnd, o.Heap.ReservedEnd, o.Heap.TotalAlloc = layout.Absent, layout.Absent, layout.Absent
 	o.Block.Next, o.Block.Address, o.Block.Size = 0, 8, 16
 	o.LoaderCodeHeap.First = 8
 	o.HostCodeHeap.Base, o.HostCodeHeap.Current = 0x18, 0x20
@@ -72,8 +73,10 @@ func TestLoaderHeap(t *testing.T) {
 		err    error
 	}{
 		{"empty", words(0, 0, 0), nil, nil},
-		{"two blocks, the first is current", words(0, block1, 0x5010, block2, 0x5000, 0x1000, 0, 0x4000, 0x800),
-			[]LoaderHeapBlock{{target.Range{Start: 0x5000, End: 0x6000}, true}, {target.Range{Start: 0x4000, End: 0x4800}, false}}, nil},
+		{"two blocks, the first is current", words(0, block1, 0x5010, block2, 0x5000, 0x1000, 0, 0x40000, 0x10000),
+			[]LoaderHeapBlock{{target.Range{Start: 0x5000, End: 0x6000}, true}, {target.Range{Start: 0x40000, End: 0x50000}, false}}, nil},
+		{"a part of a page", words(0, block1, 0x5010, 0, 0x5000, 0x800), nil, target.ErrCorrupt},
+		{"two parts of a reservation", words(0, block1, 0x5010, block2, 0x5000, 0x1000, 0, 0x40000, 0x8000), nil, target.ErrCorrupt},
 		{"full to its end", words(0, block1, 0x6000, 0, 0x5000, 0x1000),
 			[]LoaderHeapBlock{{target.Range{Start: 0x5000, End: 0x6000}, true}}, nil},
 		{"cycle", words(0, block1, 0, block1, 0x5000, 0x1000), nil, target.ErrCorrupt},
@@ -95,6 +98,34 @@ func TestLoaderHeap(t *testing.T) {
 				assert.Equal(t, c.blocks, h.Blocks)
 			}
 		})
+	}
+}
+
+// TestLoaderHeapCounts compares the blocks of a heap with what the heap has committed and reserved.
+func TestLoaderHeapCounts(t *testing.T) {
+	const block1, block2 = heapBase + 48, heapBase + 72
+	o := heapOffsets()
+	o.Heap.CommittedEnd, o.Heap.ReservedEnd, o.Heap.TotalAlloc = 24, 32, 40
+	for name, c := range map[string]struct {
+		committed, reserved, total, next, size uint64
+		kind                                   LoaderHeapKind
+		sound                                  bool
+	}{
+		"sound":                         {0x52000, 0x60000, 0x12000, block2, 0x10000, LowFrequencyHeap, true},
+		"an old block is not full":      {0x52000, 0x60000, 0x11000, block2, 0x10000, LowFrequencyHeap, true},
+		"code and data":                 {0x54000, 0x60000, 0x18000, block2, 0x10000, FixupPrecodeHeap, true},
+		"the list is cut":               {0x52000, 0x60000, 0x12000, 0, 0x10000, LowFrequencyHeap, false},
+		"the current block is shorter":  {0x52000, 0x60000, 0x12000, block2, 0x8000, LowFrequencyHeap, false},
+		"committed beyond its end":      {0x72000, 0x60000, 0x12000, block2, 0x10000, LowFrequencyHeap, false},
+		"committed more than there are": {0x52000, 0x60000, 0x13000, block2, 0x10000, LowFrequencyHeap, false},
+	} {
+		mem := words(0, block1, 0x51000, c.committed, c.reserved, c.total, c.next, 0x50000, c.size, 0, 0x30000, 0x10000)
+		h := (&Runtime{mem: mem}).loaderHeap(o, c.kind, heapBase)
+		if c.sound {
+			require.NoError(t, h.Err, name)
+		} else {
+			require.ErrorIs(t, h.Err, target.ErrCorrupt, name)
+		}
 	}
 }
 

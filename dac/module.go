@@ -183,7 +183,7 @@ func (m *Module) readPath() (string, error) {
 	if r.off.Module.Path != layout.Absent {
 		p, err := r.ptr(m.Addr, r.off.Module.Path, "Module.Path")
 		if err == nil && p == 0 {
-			return "", nil
+			return "", m.deniesNoPath()
 		}
 		var s string
 		if err == nil {
@@ -226,6 +226,20 @@ func (m *Module) readPath() (string, error) {
 		}
 	}
 	return "", fmt.Errorf("path of Module %016x: %w", uint64(m.Addr), err)
+}
+
+// deniesNoPath returns an error if the image of a module without a path has one.
+func (m *Module) deniesNoPath() error {
+	img, err := m.peImage()
+	if err != nil || img == 0 || m.r.off.PEImage.Path == layout.Absent {
+		return nil //nolint:nilerr // there is nothing to compare with
+	}
+	if p, err := m.r.ptr(img, m.r.off.PEImage.Path, "PEImage.Path"); err != nil || p == 0 {
+		return nil //nolint:nilerr // nor here
+	} else if path, err := target.UTF16String(m.r.mem, p, limits.PathBytes); err != nil || path == "" {
+		return nil //nolint:nilerr // nor here
+	}
+	return target.Corruptf("Module %016x has no path, and its image has one", uint64(m.Addr))
 }
 
 // SimpleName returns the name of the module's assembly, "System.Console".

@@ -33,8 +33,11 @@ type loaderOffsets struct {
 		CallStubs     int `layout:"VirtualCallStubManager,optional"`
 	} `struct:"SystemDomain,optional"`
 	Heap struct {
-		First    int `layout:"FirstBlock"`
-		AllocPtr int `layout:"AllocPtr,optional"`
+		First        int `layout:"FirstBlock"`
+		AllocPtr     int `layout:"AllocPtr,optional"`
+		CommittedEnd int `layout:"CommittedEnd,optional"` // of the block with AllocPtr
+		ReservedEnd  int `layout:"ReservedEnd,optional"`  // of that block
+		TotalAlloc   int `layout:"TotalAlloc,optional"`   // bytes committed in all blocks
 	} `struct:"LoaderHeap,optional"`
 	Block struct {
 		Next    int `layout:"Next"`

@@ -200,16 +200,32 @@ func (r *CodeReader) RangeSections() ([]*RangeSection, error) {
 
 func (r *CodeReader) sectionList(c *members) ([]*RangeSection, error) {
 	return r.list.Get(func() ([]*RangeSection, error) {
-		read := r.mappedSections
-		if c.rangeMap == 0 {
-			read = r.readSections
-		}
-		list, err := read(c)
+		list, err := r.uncompared(c)
 		if err == nil && r.rt != nil { // memory alone has nothing to compare with
 			err = r.lostSection(c, list)
 		}
 		return list, err
 	})
+}
+
+// uncompared is sectionList without the comparison with what must be in the list.
+func (r *CodeReader) uncompared(c *members) ([]*RangeSection, error) {
+	return r.ranges.Get(func() ([]*RangeSection, error) {
+		if c.rangeMap == 0 {
+			return r.readSections(c)
+		}
+		return r.mappedSections(c)
+	})
+}
+
+// knownSections returns the ranges of managed code that can be read.
+func (r *CodeReader) knownSections() []*RangeSection {
+	c, err := r.members()
+	if err != nil {
+		return nil
+	}
+	list, _ := r.uncompared(c)
+	return list
 }
 
 // lostSection returns an error if a complete list lacks a range that must be in it: the memory of a code heap of the JIT
@@ -219,7 +235,7 @@ func (r *CodeReader) lostSection(c *members, list []*RangeSection) error {
 	for _, s := range list {
 		images[s.Image] = true
 	}
-	heaps, _ := r.Runtime().CodeHeaps() // what can't be read is not compared
+	heaps, _ := r.Runtime().codeHeaps() // what can't be read is not compared
 	for i := range heaps {
 		for _, b := range heaps[i].Blocks {
 			at := sort.Search(len(list), func(i int) bool { return list[i].Range.End > b.Range.Start })

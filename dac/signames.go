@@ -81,7 +81,14 @@ func (r *Runtime) appendSigType(dst []byte, th target.Addr, depth int) ([]byte, 
 		if !class.ElementType.IsPrimitive() {
 			return nil, target.Corruptf("EEClass %016x of a primitive type has element type %v", uint64(class.Addr), class.ElementType)
 		}
-		return metadata.AppendType(dst, &metadata.TypeSig{Kind: class.ElementType}, nil), nil
+		primitive := metadata.AppendType(nil, &metadata.TypeSig{Kind: class.ElementType}, nil)
+		if name, err := r.definedName(mt); err == nil && name != "System."+string(primitive) {
+			return nil, target.Corruptf("EEClass %016x of %s has element type %v", uint64(class.Addr), name, class.ElementType)
+		}
+		return append(dst, primitive...), nil
+	}
+	if _, err := r.definedName(mt); err != nil {
+		return nil, err
 	}
 	m, err := r.ModuleOf(mt)
 	if err != nil {

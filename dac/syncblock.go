@@ -93,8 +93,11 @@ func (r *Runtime) readSyncBlock(index uint32) (SyncBlock, error) {
 	if rd.Err != nil {
 		return b, rd.Err
 	}
-	if b.Object&1 != 0 || b.Addr == 0 {
+	switch {
+	case b.Object&1 != 0 || b.Object == 0 && b.Addr == 0:
 		return SyncBlock{Index: index}, nil // in the free list
+	case b.Addr == 0: // the runtime enters the object first (syncblk.cpp, SyncBlockCache::NewSyncBlockSlot)
+		return SyncBlock{Index: index}, fmt.Errorf("the table has the object %016x and no block; it is damaged, or was being made and is %w", uint64(b.Object), target.ErrNotInDump)
 	}
 	if o.LockState == layout.Absent {
 		return r.managedSyncBlock(b)

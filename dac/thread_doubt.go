@@ -46,11 +46,38 @@ func (r *Runtime) doubts(l *threadList) iter.Seq[error] {
 			if id := t.strangerOn(pointers); id != 0 {
 				stranger = target.Corruptf("Thread %016x has the OS id %#x, but thread %#x of the dump is on its stack", uint64(t.Addr), t.OSID, id)
 			}
-			if stop(t.implausible()) || stop(twice) || stop(stranger) {
+			if stop(t.implausible()) || stop(twice) || stop(stranger) || stop(r.denyObject(t)) {
 				return
 			}
 		}
+		stop(r.denyFinalizer(l))
 	}
+}
+
+// denyObject returns an error if the two handles of a thread's managed object refer to different objects. The strong one is empty for most threads.
+func (r *Runtime) denyObject(t *Thread) error {
+	strong, err := r.ptr(t.Addr, r.off.Thread.StrongHandle, "Thread.StrongGCHandle")
+	if err != nil || strong == 0 || t.Unknown != nil || t.ExposedHandle == 0 {
+		return nil //nolint:nilerr // there is nothing to compare with
+	}
+	kept, err := target.Pointer(r.mem, strong)
+	if err != nil || kept == 0 {
+		return nil //nolint:nilerr // nor here
+	}
+	if object, err := target.Pointer(r.mem, t.ExposedHandle); err == nil && object != kept {
+		return target.Corruptf("Thread %016x has the managed objects %016x and %016x", uint64(t.Addr), uint64(object), uint64(kept))
+	}
+	return nil
+}
+
+// denyFinalizer returns an error if the runtime names a finalizer thread that is not in its list, or none for several threads: it starts that thread
+// first.
+func (r *Runtime) denyFinalizer(l *threadList) error {
+	at, err := r.GlobalPointer("FinalizerThread")
+	if err != nil || len(l.threads) < 2 || slices.ContainsFunc(l.threads, func(t Thread) bool { return t.Addr == at }) {
+		return nil //nolint:nilerr // there is nothing to compare with
+	}
+	return target.Corruptf("the finalizer thread is %016x, which is not in the list", uint64(at))
 }
 
 // short returns an error if the list has fewer threads than the store counts. The runtime changes both under a lock, so the list can
@@ -126,6 +153,8 @@ func (t *Thread) implausible() error {
 		return target.Corruptf("Thread %016x has no managed id", uint64(t.Addr))
 	case t.ExposedHandle == 0:
 		return target.Corruptf("Thread %016x has no handle of its managed object", uint64(t.Addr))
+	case t.Frame == 0: // the end of the list is another value
+		return target.Corruptf("Thread %016x has no list of explicit frames", uint64(t.Addr))
 	}
 	return nil
 }

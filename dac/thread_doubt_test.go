@@ -50,7 +50,7 @@ func TestMiscountedThreads(t *testing.T) {
 
 // TestImplausibleThread has threads with members that contradict each other.
 func TestImplausibleThread(t *testing.T) {
-	sound := Thread{OSID: 7, ManagedID: 1, allocAt: 0x4000, ExposedHandle: 0x2000, AllocContext: AllocContext{Pointer: 0x73000, Limit: 0x73100}}
+	sound := Thread{OSID: 7, ManagedID: 3, Frame: ^target.Addr(0), allocAt: 0x4000, ExposedHandle: 0x2000, AllocContext: AllocContext{Pointer: 0x73000, Limit: 0x73100}}
 	require.NoError(t, sound.implausible())
 	for _, c := range []AllocContext{{Limit: 0x73100}, {Pointer: 0x93000, Limit: 0x73100}} { // between two stores of the collector
 		changing := sound
@@ -63,6 +63,7 @@ func TestImplausibleThread(t *testing.T) {
 		"no id":       func(t *Thread) { t.ManagedID = 0 },
 		"no locals":   func(t *Thread) { t.allocAt = 0 },
 		"no handle":   func(t *Thread) { t.ExposedHandle = 0 },
+		"no frames":   func(t *Thread) { t.Frame = 0 },
 	} {
 		damaged := sound
 		change(&damaged)

@@ -282,7 +282,7 @@ func (f *nameFormatter) arguments(args []target.Addr, depth int) error {
 // instanceName returns the name, in the native style, of the generic type of mt with args in place of mt's type
 // arguments. A frame of code shared by instances has such arguments.
 func (r *Runtime) instanceName(mt *MethodTable, args []target.Addr) (string, error) {
-	name, err := r.impl.definitionName(mt)
+	name, err := r.definedName(mt)
 	if err != nil {
 		return "", err
 	}
@@ -425,7 +425,13 @@ func (r clr) definitionName(mt *MethodTable) (string, error) {
 // denies nothing: a type is entered after it is built. Nor does a part of the map that is not in the dump.
 func (m *Module) deniesToken(mt *MethodTable) error {
 	defined, err := m.Lookup(MapTypeDef, mt.Token.Row())
-	if err != nil || defined == mt.Addr {
+	if defined == mt.Addr {
+		return nil
+	}
+	if err := m.membersDeny(mt); err != nil {
+		return err
+	}
+	if err != nil {
 		return nil
 	}
 	if !mt.IsGeneric() || mt.IsOpen() {
@@ -481,6 +487,9 @@ func (r *Runtime) TypeArguments(mt *MethodTable) ([]target.Addr, error) {
 	}
 	if numDicts == 0 || int(numDicts) > limits.ParentChain {
 		return nil, target.Corruptf("type %016x has %d dictionaries", uint64(mt.Addr), numDicts)
+	}
+	if err := r.deniesArity(mt, int(numTypeArgs)); err != nil {
+		return nil, err
 	}
 	dict, err := target.Pointer(r.mem, mt.PerInstInfo+target.Addr(8*(int(numDicts)-1)))
 	if err != nil {

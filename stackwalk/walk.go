@@ -234,9 +234,11 @@ func (s *walk) stepManaged() (bool, error) {
 	}
 	s.at = caller
 	s.unhijack(&s.at)
-	if s.lookup(); s.lost == nil {
+	s.lookup()
+	if s.lost = cmp.Or(s.lost, s.at.Doubt); s.lost == nil {
 		s.lost = s.stray()
 	}
+	s.at.Doubt = nil
 	return true, nil
 }
 

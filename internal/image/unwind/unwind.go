@@ -91,6 +91,7 @@ type Frame struct {
 	// leaf, and in code that a signal or an exception interrupted.
 	Exact bool
 	Err   error // why the walk ended here, before the end of the stack
+	Doubt error // damage of the callee's unwind data, if the frame was found without them
 }
 
 // Lookup returns the address to look up the code with: the instruction pointer, or the byte before
@@ -181,7 +182,7 @@ func (c *Cursor) StepIn(f *Frame, code Code, least Trust) (bool, error) {
 	case err == errEnd:
 		return false, nil
 	case err == nil:
-		next.Trust, next.Err = TrustUnwind, nil
+		next.Trust, next.Err, next.Doubt = TrustUnwind, nil, nil
 		*f = next
 		return true, nil
 	}
@@ -194,6 +195,9 @@ func (c *Cursor) StepIn(f *Frame, code Code, least Trust) (bool, error) {
 		return false, nil
 	}
 	if least <= TrustFP && (c.link(f) || c.framePointer(f)) || least <= TrustScan && c.scan(f) {
+		if f.Doubt = nil; errors.Is(err, target.ErrCorrupt) {
+			f.Doubt = err
+		}
 		return true, nil
 	}
 	if least <= TrustScan && code.Format == FormatNone && (f.Trust == TrustScan || f.Trust == TrustFP) {
