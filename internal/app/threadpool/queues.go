@@ -39,6 +39,9 @@ func (q *queueReader) shared() {
 		q.out.Lose(fmt.Errorf("the thread pool's queue: %w", err))
 	}
 	if root.Addr == 0 {
+		if n := q.workers(); n > 0 && err == nil {
+			q.out.Lose(target.Corruptf("%d threads are workers of a thread pool that has no queue", n))
+		}
 		return
 	}
 	s, at, err := objects.BindObject[*workQueue](q.r.b, root)
@@ -51,6 +54,17 @@ func (q *queueReader) shared() {
 	q.assignable(&s.Assignable, at)
 	q.concurrent(answer.QueueGlobal, &s.Global, at)
 	q.concurrent(answer.QueueLowPriority, &s.Low, at)
+}
+
+// workers counts the threads that are workers of the pool.
+func (q *queueReader) workers() (n int) {
+	list, _ := q.r.rt.Threads() // those that can be read
+	for i := range list {
+		if t := &list[i]; t.State&dac.ThreadPoolWorker != 0 && t.State&(dac.ThreadDead|dac.ThreadUnstarted) == 0 && t.Unknown == nil {
+			n++
+		}
+	}
+	return n
 }
 
 // assignable reads the queues that the pool creates on machines with many processors, one for each group of workers.
@@ -111,8 +125,11 @@ func (q *queueReader) concurrent(kind answer.QueueKind, f *objects.RefField, at 
 	if err != nil {
 		q.out.Lose(fmt.Errorf("%s queue: %w", kind, err))
 	}
-	if o.Addr != 0 {
+	switch {
+	case o.Addr != 0:
 		q.queue(kind, 0, o)
+	case err == nil && kind == answer.QueueGlobal: // it is never replaced
+		q.out.Lose(target.CorruptHeapf("the thread pool has no %s queue", kind))
 	}
 }
 
@@ -144,13 +161,17 @@ type queued struct {
 }
 
 // concurrentItems returns the items of a ConcurrentQueue, the next one first. A slot holds an item if its sequence
-// number is one more than its position. The queue tests the same, regardless of its tail.
+// number is one more than its position. The queue tests the same, regardless of its tail. After the items, the number is
+// the position: another one is damage.
 func concurrentItems(b *objects.Binder, o objects.Object) iter.Seq2[queued, error] {
 	return func(yield func(queued, error) bool) {
 		s, at, err := objects.BindObject[*concurrentQueue](b, o)
 		var seg objects.Object
 		if err == nil {
 			seg, err = s.Head.Object(at)
+		}
+		if err == nil && seg.Addr == 0 {
+			err = target.CorruptHeapf("the queue %016x has no segment", uint64(o.Addr))
 		}
 		seen, base := map[target.Addr]bool{}, 0
 		for err == nil && seg.Addr != 0 {
@@ -201,6 +222,9 @@ func segmentItems(b *objects.Binder, o objects.Object, base *int, yield func(que
 		x := slots.Instance(uint32(n))
 		sequence, err := sl.Sequence.Int(x)
 		if err == nil && int32(sequence) != int32(head+i+1) {
+			if int32(sequence) != int32(head+i) { // the number of a slot that waits for an item
+				return next, true, target.CorruptHeapf("segment %016x of a queue has the number %d in slot %d, where the item %d begins", uint64(o.Addr), sequence, n, head+i)
+			}
 			break
 		}
 		var item target.Addr
