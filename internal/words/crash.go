@@ -85,6 +85,10 @@ var (
 	ByInstruction       = say("address by the instruction", "the faulting instruction and its registers")
 
 	JumpedTo        = say("jump to no code", "execution jumped to {address}, where there is no code: a call through a bad function pointer{call?}")
+	MethodReturns   = say("stack overwritten below a method", "the stack is overwritten from {start} to {end}: {method} returns to {address}, which is nobody's code")
+	ReturnLed       = say("stack overwritten", "the stack is overwritten from {start} to {end}: a return led to {address}, which is nobody's code")
+	ReturnPlace     = say("place of a return address", "{slot} is the place of a return address, and holds {address}{text?}")
+	HandlingGaveUp  = say("exception handling gave up", "the runtime's exception handling ended the process (Environment.FailFast): it can't go on over a stack that it can't read")
 	CodeFaulted     = say("unknown code faulted", "code at {address}, outside of all known modules, faulted{call?}")
 	Accessed        = say("access that faulted", "{code} accessed {address}{access?}{call?}")
 	AccessKind      = say("kind of access", " ({access})")

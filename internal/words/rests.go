@@ -63,7 +63,7 @@ var conclusions = []struct {
 	{frames, []*Sentence{ThreadRuns, ManyThreads, ThreadsRun, ThreadsRan}},
 	{il, []*Sentence{FollowsLoop, ThreadSpins, ThreadsSpin}},
 	{append(slices.Clip(il), answer.NoCollection), []*Sentence{GoesRound, GoesRoundOr, FollowsCircle}},
-	{[]answer.Premise{answer.CodeFound}, []*Sentence{JumpedTo, CodeFaulted, TouchesNone}},
+	{[]answer.Premise{answer.CodeFound}, []*Sentence{JumpedTo, CodeFaulted, TouchesNone, MethodReturns, ReturnLed}},
 	{[]answer.Premise{answer.CodeFound, answer.FilesThere}, []*Sentence{NullUses}},
 	{variables, []*Sentence{InHandsOf, CallsWaitIn, ServedSilent, ServedWait}},
 

@@ -152,6 +152,8 @@ type describer struct {
 	// rejects.
 	hidden bool
 	mapped string // the mapped file that the touched address is in, or ""
+	outer  outer
+	gaveUp bool // the runtime's exception handling called Environment.FailFast
 	// written is the crash record of a NativeAOT process if the system's record does not refer to it; otherwise nil.
 	written *Record
 }
@@ -570,11 +572,14 @@ func (d *describer) stack() {
 				continue
 			}
 			d.out.Frames++
-			if leading = leading && isFailFast(&f); leading {
+			if was := leading; leading && isFailFast(&f) {
 				fatal := f
 				d.fatal = &fatal
+			} else if leading = false; was && d.fatal != nil && ofHandling(&f) {
+				d.fatal, d.gaveUp = nil, true
 			}
 			row := describer.Frame(&f)
+			d.outer = outer{f.CallerSP, row.Method.S}
 			out := answer.CrashFrame{SP: f.SP, IP: f.IP, Method: row.Method, File: row.File, Line: row.Line, AtException: began}
 			if row.Method.Err != nil {
 				if md, err := f.Method(); err == nil && md != nil {
@@ -624,7 +629,9 @@ func (d *describer) causes(a target.Addr) {
 // conclude draws the conclusions.
 func (d *describer) conclude() {
 	d.runtimeRecord()
-	switch {
+	switch s := d.smashed(); {
+	case s != nil:
+		d.concludeSmashed(s)
 	case d.out.FailFast != nil:
 		d.concludeFailFast()
 	case d.died.fatal() && d.overflowed():

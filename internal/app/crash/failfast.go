@@ -37,6 +37,16 @@ func isFailFast(f *stackwalk.Frame) bool {
 	return err == nil && class == environmentClass
 }
 
+// ofHandling reports whether a frame belongs to the runtime's exception handling, which is managed since .NET 9.
+func ofHandling(f *stackwalk.Frame) bool {
+	md, err := f.Method()
+	if err != nil || md == nil {
+		return false
+	}
+	class, err := f.Runtime.TypeName(md.MethodTable, dac.NameNative)
+	return err == nil && class == "System.Runtime.EH"
+}
+
 // failFast describes the call of Environment.FailFast at the top of the stack. The call's frames refer to the message.
 func (d *describer) failFast(w *stackwalk.Walker) {
 	if d.fatal == nil {

@@ -250,7 +250,7 @@ func (c *Cursor) unwind(f *Frame) error {
 // check rejects a step without progress, and detects the end of the stack.
 func (c *Cursor) check(from, to *Frame) error {
 	ip, _ := to.Regs.IP()
-	if ip == 0 {
+	if ip == 0 && !to.Exact { // a signal may have interrupted a call through a null pointer
 		return errEnd
 	}
 	old, _ := from.Regs.SP()

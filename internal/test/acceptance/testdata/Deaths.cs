@@ -123,6 +123,7 @@ namespace Harbor
                 case "ud2": Raw(0x0f, 0x0b); break;
                 case "int3": Raw(0xcc); break;
                 case "hlt": Raw(0xf4); break;
+                case "callzero": Raw(0x48, 0x83, 0xec, 8, 0x31, 0xc0, 0xff, 0xd0, 0xc3); break; // sub rsp, 8; xor eax, eax; call rax
                 case "ndiv": Raw(0x31, 0xc9, 0x31, 0xd2, 0xb8, 5, 0, 0, 0, 0xf7, 0xf9, 0xc3); break; // xor ecx, ecx; idiv ecx
                 case "movaps": Raw(0x48, 0x83, 0xec, 0x28, 0x0f, 0x28, 0x44, 0x24, 0x03, 0xc3); break; // movaps xmm0, [rsp+3]
                 case "bus": { int fd = open("/tmp/harbor-bus", 0x42, 0x1ff); ftruncate(fd, 4096); IntPtr p = mmap(IntPtr.Zero, new IntPtr(8192), 3, 1, fd, IntPtr.Zero); ftruncate(fd, 0); memset(p, 1, new IntPtr(10)); break; }

@@ -40,6 +40,8 @@ namespace Yard
         [MethodImpl(MethodImplOptions.NoInlining)] static string Name(IntPtr p) { return new string((char*)p, 0, 20); }
         [MethodImpl(MethodImplOptions.NoInlining)] static void Leave(int kind) { if (kind == 0) GC.KeepAlive(new Tank()); else GC.KeepAlive(new Valve()); }
         static void Collect(int kind) { Leave(kind); GC.Collect(); GC.WaitForPendingFinalizers(); Thread.Sleep(3000); }
+        [MethodImpl(MethodImplOptions.NoInlining)] static void Paint(long* p, int n, long with) { for (int i = 0; i < n; i++) p[i] = with; }
+        [MethodImpl(MethodImplOptions.NoInlining)] static void Track(int n, long with) { long b = 3; Paint(&b, n, with); Log((int)b); }
         public static void Main(string[] args)
         {
             switch (args[1])
@@ -48,6 +50,8 @@ namespace Yard
                 case "caughttwice": Tried(); Twice(); break; // the C library finds that Twice frees memory twice
                 case "caughtsent": Tried(); Thread.Sleep(20000); break; // nothing fails: make-dump ends it from outside
                 case "smashed": __stack_chk_fail(); break; // the C library says that a stack was smashed
+                case "painted": Track(200, 0x4847464544434241); break; // Paint writes text above the local of Track, which returns into it
+                case "erased": Track(60, 0); break; // Paint writes zeros there: Track returns to 0
                 case "nativethread": { IntPtr t; pthread_create(out t, IntPtr.Zero, dlsym(IntPtr.Zero, "abort"), IntPtr.Zero); Thread.Sleep(3000); break; } // a thread without managed code aborts
                 case "undo": Fill(2, new Tank()); break; // the handler of the TimeoutException uses Levels, which is null
                 case "thrown": Pass(2); break; // Check threw it, Pass threw it once more
