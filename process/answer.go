@@ -71,9 +71,19 @@ func Answer[T any](ctx context.Context, p *Process, compute func(ctx context.Con
 	}
 	err = p.collected(err)
 	if errors.As(err, new(*emptyError)) && errors.Is(err, target.ErrInCollection) && answer.GapsOf(out) != nil {
-		err = nil // the answer has noted it, with what else is missing: the rest was read
+		err = damage(answer.GapsOf(out).Noted()) // the answer has noted what is missing: the rest was read, unless there is damage besides
 	}
 	return out, err
+}
+
+// damage returns the first of the notes that is target.ErrCorrupt, or nil.
+func damage(notes []error) error {
+	for _, note := range notes {
+		if errors.Is(note, target.ErrCorrupt) {
+			return note
+		}
+	}
+	return nil
 }
 
 // Note records why a part of the answer is missing. Nil is ignored.

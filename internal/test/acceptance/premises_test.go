@@ -248,10 +248,12 @@ func TestWhatACollectionExcuses(t *testing.T) {
 		assert.Equal(t, target.ErrUnsupported, kind(open(flag...), err))
 	}
 
-	empty := func(p *process.Process, lost error) error {
+	empty := func(p *process.Process, lost ...error) error {
 		_, err := process.Answer(t.Context(), p, func(context.Context, *process.Call) (*answer.Locks, error) {
 			out := &answer.Locks{}
-			out.Lose(lost)
+			for _, err := range lost {
+				out.Lose(err)
+			}
 			return process.UnlessEmpty(out, true, out.Lost)
 		})
 		return target.Kind(err)
@@ -259,6 +261,7 @@ func TestWhatACollectionExcuses(t *testing.T) {
 	assert.Equal(t, target.ErrCorrupt, empty(open(), target.CorruptHeapf("an object")))
 	assert.Equal(t, target.ErrCorrupt, empty(open(flag...), target.Corruptf("a Module")))
 	assert.NoError(t, empty(open(flag...), target.CorruptHeapf("an object")), "the rest was read, and is empty")
+	assert.Equal(t, target.ErrCorrupt, empty(open(flag...), target.CorruptHeapf("an object"), target.Corruptf("a Module")), "one loss excuses no other")
 
 	name, other := stringField(t, h, d)
 	text := func(p *process.Process) error {

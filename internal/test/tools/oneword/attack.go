@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/internal/front/cli/commands"
 	"github.com/sosgo/sosgo/internal/test/testcase"
@@ -51,12 +52,13 @@ const (
 	same      outcome = iota // the answer is the undamaged dump's
 	failed                   // an error takes its place
 	said                     // it differs, with a warning or a note
+	text                     // it differs, without a word: the word is characters of a string, which nothing in a process repeats
 	silent                   // it differs, without a word
 	assertive                // and states something as proved or recorded
 	broken                   // the command panicked
 )
 
-var outcomes = []string{"same", "failed", "said so", "silent", "silent and assertive", "panicked"}
+var outcomes = []string{"same", "failed", "said so", "text", "silent", "silent and assertive", "panicked"}
 
 // A tally counts the outcomes.
 type tally struct {
@@ -131,6 +133,9 @@ type subject struct {
 	raw   []byte
 	line  string
 	sound answer
+	dump  *process.Dump
+	heap  *heap.Heap
+	str   target.Addr // the MethodTable of System.String
 }
 
 func (j *job) open() (*subject, error) {
@@ -142,7 +147,31 @@ func (j *job) open() (*subject, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &subject{raw: raw, line: j.line, sound: ask(raw, options(), j.line)}, nil
+	s := &subject{raw: raw, line: j.line, sound: ask(raw, options(), j.line)}
+	return s, s.openHeap()
+}
+
+func (s *subject) openHeap() (err error) {
+	if s.dump, err = process.OpenReaderAt(target.BytesSource(s.raw), int64(len(s.raw)), options()); err != nil {
+		return err
+	}
+	p, err := s.dump.Process("")
+	if err != nil {
+		return err
+	}
+	rt, err := p.Runtime()
+	if err != nil {
+		return err
+	}
+	s.str = rt.WellKnown().String
+	s.heap, err = p.Heap()
+	return err
+}
+
+// inText reports whether a word is characters of a string.
+func (s *subject) inText(a target.Addr) bool {
+	o, err := s.heap.ObjectContaining(a)
+	return err == nil && o.Type != nil && o.Type.Addr == s.str && a >= o.Addr+16
 }
 
 func options() process.Options { return process.Options{NoLocalFiles: true, Jobs: 1} }
@@ -155,7 +184,11 @@ func (s *subject) overwrite(w word) (o outcome, lost, gained []string) {
 		over.Set(testcase.Words(w.addr, w.overwritten()))
 		return over
 	}
-	return judge(s.sound, ask(s.raw, with, s.line))
+	o, lost, gained = judge(s.sound, ask(s.raw, with, s.line))
+	if (o == silent || o == assertive) && !w.pointer && s.inText(w.addr) {
+		o = text
+	}
+	return o, lost, gained
 }
 
 // attack overwrites words of each kind, one at a time.
@@ -164,13 +197,11 @@ func (j *job) attack(how *settings) (t tally, err error) {
 	if err != nil {
 		return t, err
 	}
+	defer s.dump.Close()
 	if s.sound.code != cli.ExitOK && s.sound.code != cli.ExitGate {
 		return t, nil // the dump does not answer this line
 	}
-	pointers, numbers, err := s.words()
-	if err != nil {
-		return t, err
-	}
+	pointers, numbers := s.words()
 	t.read = len(pointers) + len(numbers)
 	random := rand.New(rand.NewPCG(how.seed, uint64(len(s.raw))))
 	for _, list := range [][]word{pointers, numbers} {
@@ -192,18 +223,12 @@ func (j *job) attack(how *settings) (t tally, err error) {
 }
 
 // words returns the words that the line reads.
-func (s *subject) words() (pointers, numbers []word, err error) {
+func (s *subject) words() (pointers, numbers []word) {
 	r := &recorder{seen: map[target.Addr]bool{}}
 	with := options()
 	with.WrapMemory = func(m target.Memory) target.Memory { r.Memory = m; return r }
 	ask(s.raw, with, s.line)
-	d, err := process.OpenReaderAt(target.BytesSource(s.raw), int64(len(s.raw)), options())
-	if err != nil {
-		return nil, nil, err
-	}
-	defer d.Close()
-	pointers, numbers = r.words(d.Target())
-	return pointers, numbers, nil
+	return r.words(s.dump.Target())
 }
 
 // A recorder records the aligned words of reads of at most largestRead bytes. Larger reads are

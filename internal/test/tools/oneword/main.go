@@ -8,7 +8,8 @@
 // For each line it records the words that the commands read: the list of threads, counts, sync
 // blocks, MethodTables, code heaps, segments, heads of queues, handles. It clears words that point
 // into the process, and halves others or clears them, one at a time. A different answer without an error, a
-// warning or a note of what is missing or damaged is silent. If such an answer states something
+// warning or a note of what is missing or damaged is silent. Characters of strings are counted
+// apart, because nothing in a process repeats them. If a silent answer states something
 // with the strength proved or recorded that the undamaged dump's answer does not, it is assertive.
 package main
 
