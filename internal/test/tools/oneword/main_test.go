@@ -77,7 +77,6 @@ func TestContradictions(t *testing.T) {
 		"explicit frames":       {job{"locks/net10-locks", "clrstack -all"}, word{addr: 0x55c4c4d8db48, old: 0x7f2a33ffedf0, pointer: true}},
 		"object of a thread":    {job{"locks/net10-locks", "clrthreads"}, word{addr: 0x7f2ac1c61138, old: 0x7f1e63818fa8, pointer: true}},
 		"finalizer thread":      {job{"net10-async", "clrthreads"}, word{addr: 0x7ff6de4cfa78, old: 0x5620efbe7e90, pointer: true}},
-		"no managed id":         {job{"net10-crash-nested", "threads"}, word{addr: 0x55791a24b920, old: 0x1}},
 		"entry of a sync block": {job{"locks/net10-locks", "syncblk"}, word{addr: 0x55c4c4d79ce0, old: 0x7f1e3c0025a8, pointer: true}},
 		"begin of a code range": {job{"net10-async", "parallelstacks"}, word{addr: 0x5620efbede40, old: 0x7ff65fea0000, pointer: true}},
 	} {
