@@ -161,7 +161,7 @@ const kindName = (k: MemorySum): string => (k.kind ?? "?") + (k.detail ? `: ${k.
 export function SuspectSentence({ s }: { s: Suspect }): JSX.Element {
   const o = s.owner ?? s.point;
   return <>
-    {s.verdict && <span class={`tag ${s.verdict}`}>{s.verdict}</span>} <b>{bytes(s.retained)}</b>{s.share !== undefined ? <> ({percent(s.share)} of live memory)</> : null}: <span class={`clause ${s.strength ?? ""}`}><Said s={s} short /></span> <Addr a={o?.address} />{s.strength && <> <Strength of={s.strength} /></>}{s.kept?.text ? <>; <Said s={s.kept} short /></> : s.path?.root && <>; held by <RootName r={s.path.root} /></>}{!o && s.holders?.length ? <>; referred to by {s.holders.slice(0, 3).map((h, i) => <>{i > 0 && ", "}{h.object ? <ObjectName o={h.object} /> : <Text s={h.root} />} ({percent(h.share)})</>)}</> : null}
+    {s.verdict && <span class={`tag ${s.verdict}`}>{s.verdict}</span>} <b>{bytes(s.retained)}</b>{s.share !== undefined ? <> ({percent(s.share)} of live memory)</> : null}: <span class={`clause ${s.strength ?? ""}`}><Said s={s} short /></span>{o?.address && <> <Addr a={o.address} /></>}{s.strength && <> <Strength of={s.strength} /></>}{s.kept?.text ? <>; <Said s={s.kept} short /></> : s.path?.root && <>; held by <RootName r={s.path.root} /></>}{!o && s.holders?.length ? <>; referred to by {s.holders.slice(0, 3).map((h, i) => <>{i > 0 && ", "}{h.object ? <ObjectName o={h.object} /> : <Text s={h.root} />} ({percent(h.share)})</>)}</> : null}
   </>;
 }
 
