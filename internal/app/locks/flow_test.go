@@ -76,7 +76,7 @@ func TestFrom(t *testing.T) {
 	}
 }
 
-// TestAfter: code that stands in a block may still run the block's handler, and not those of other blocks.
+// TestAfter: code that stands in a block may still run the block's handler, and no other block's.
 func TestAfter(t *testing.T) {
 	g, err := readFlow(&metadata.MethodBody{
 		Code:    []byte("\x00\xde\x03\x00\x00\xdc\x00\xde\x01\xdc\x2a"), // a block, its handler at 3, a block, its handler at 9, and the end

@@ -61,7 +61,7 @@ func (g *grapher) meetings() ([]answer.Verdict, error) {
 }
 
 // stuck returns the waits that only threads in such waits can end, with these threads. The waiters of one thing do not end each other's waits: at a
-// Barrier they have arrived. A Barrier or CountdownEvent that code has signaled, but no thread can any more, has none: without any signal
+// Barrier they have arrived. A Barrier or CountdownEvent that code has signaled, but no thread can any more, is in it without a thread: without any signal
 // the wait may be without an end on purpose.
 func (g *grapher) stuck() (map[*wait][]*stackwalk.Thread, error) {
 	out := map[*wait][]*stackwalk.Thread{}

@@ -239,7 +239,7 @@ func TestMissingParts(t *testing.T) {
 	}
 	d := testdump.OpenWeb(t, "web-net10")
 	d.Sweep(t, 200, false, ask)
-	d.Sweep(t, 14, true, ask)
+	d.Sweep(t, 40, true, ask)
 	testdump.SweepLibraries(t, 400, false, ask)
 }
 

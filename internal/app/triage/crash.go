@@ -98,7 +98,7 @@ func finalizer(_ context.Context, q *Answers) (view, error) {
 	return v, nil
 }
 
-// behindFinalizer describes the objects that await finalization, or returns nil if there are none or they were not read.
+// behindFinalizer describes the objects that await finalization, or returns nil without such objects, or if they were not read.
 func (q *Answers) behindFinalizer() *answer.Verdict {
 	l, err := q.Leaks.get()
 	if err != nil || l.Finalizers.Ready == 0 || len(l.Finalizers.ReadyTypes) == 0 {

@@ -253,7 +253,7 @@ func silentServer(p *answer.HTTPPool, whole bool, serving map[string]bool) *answ
 		return nil
 	}
 	what, opening := words.AnAnswer.Of(), answer.Statement{}
-	if p.Opening.Err() == nil && p.Opening.Value > 0 { // those of HTTP/2 are not counted
+	if p.Opening.Err() == nil && p.Opening.Value > 0 { // connections of HTTP/2 are not counted
 		opening = words.BeingOpened.Of(words.N(p.Opening.Value))
 	}
 	if connecting == slow {

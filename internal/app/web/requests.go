@@ -199,8 +199,7 @@ func keepRequest(ctx context.Context) error {
 	return offheap.Keep(ctx, "the list of all requests", offheap.SizeOf[answer.Request]()+texts)
 }
 
-// unfinished adds the requests that Kestrel is still reading. They have no context yet. The error is that of the limit
-// of memory.
+// unfinished adds the requests that Kestrel is still reading. They have no context yet. The error is a target.ErrLimit.
 func (q *query) unfinished(ctx context.Context) error {
 	for _, o := range q.protocols {
 		if _, ok := q.index[o.Addr]; ok {

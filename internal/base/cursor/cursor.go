@@ -24,7 +24,7 @@ func New(b []byte, base int64) *Cursor { return &Cursor{b: b, base: base} }
 // Err returns the first failure, or nil. It wraps io.ErrUnexpectedEOF.
 func (c *Cursor) Err() error { return c.err }
 
-// Fail sets the error of the cursor if it has none yet.
+// Fail sets the error of the cursor, unless one is set.
 func (c *Cursor) Fail(err error) { c.err = cmp.Or(c.err, err) }
 
 // Offset returns the position in the slice.

@@ -20,7 +20,7 @@ const (
 	mostAnswers = 10_000    // of one listing: one may have fewer objects than were asked for
 	listingTime = 10        // times the longest time of one answer
 	longestKey  = 1024      // bytes, by S3's rules
-	longestETag = 256       // bytes; those of S3 have under 50
+	longestETag = 256       // bytes; S3's have under 50
 )
 
 // An Object is an object of a bucket.

@@ -46,7 +46,7 @@ func (r *bitReader) size() uint64 { return uint64(len(r.b)) * 8 }
 // left returns the number of bits that are left.
 func (r *bitReader) left() uint64 { return r.size() - r.pos }
 
-// fail sets the reader's failure if it has none.
+// fail sets the reader's failure, unless one is set.
 func (r *bitReader) fail(f readFailure) {
 	if r.bad == readOK {
 		r.bad = f

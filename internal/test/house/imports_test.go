@@ -100,7 +100,7 @@ var thirdParty = map[string]string{
 // testFolder contains packages that only tests and the project's tools import.
 const testFolder = "internal/test"
 
-// floorOf returns the floor of a package, or false if it has none.
+// floorOf returns the floor of a package, or false without one.
 func floorOf(pkg string) (int, bool) {
 	for ; pkg != "."; pkg = path.Dir(pkg) {
 		for i, f := range floors {
