@@ -134,7 +134,8 @@ func (q *query) list(all iter.Seq2[objects.Object, error]) ([]objects.Object, er
 // zero time would be a date.
 func newCommand(a target.Addr, text answer.Text) *answer.SQLCommand {
 	c := &answer.SQLCommand{Address: a, Text: text}
-	c.Procedure, c.Timeout, c.Deadline, c.Since = answer.Missing[bool](objects.ErrNoField), answer.Missing[*int64](objects.ErrNoField), answer.Missing[time.Time](objects.ErrNoField), answer.Missing[time.Time](objects.ErrNoField)
+	c.Procedure, c.Timeout = answer.Missing[bool](objects.ErrNoField), answer.Missing[*int64](objects.ErrNoField)
+	c.Deadline, c.Since = answer.Missing[time.Time](objects.ErrNoField), answer.Missing[time.Time](objects.ErrNoField)
 	c.Age, c.Limit = answer.Missing[int64](objects.ErrNoField), answer.Missing[int64](objects.ErrNoField)
 	return c
 }
