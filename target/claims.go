@@ -192,6 +192,22 @@ func (c *Claims) HasDeadStacks(threads []Thread) bool {
 	return dead > live
 }
 
+// StoresWritable reports whether the dump lists all memory that the process could write, and has at least half of it.
+// A dump of kind heap has no more of it. A list alone shows nothing of the kind: createdump of .NET Core 3.1 lists all
+// mappings in its small dumps, too.
+func StoresWritable(d Target) bool {
+	if !ClaimsOf(d).ListsWritable() {
+		return false
+	}
+	var stored, all uint64
+	for r := range d.Regions() {
+		if r.Prot&ProtWrite != 0 {
+			stored, all = stored+min(r.Stored, r.Size), all+r.Size
+		}
+	}
+	return all > 0 && stored >= all/2
+}
+
 // ClaimsOf returns the claims of a dump. For a memory without claims it returns what is true of all
 // processes.
 func ClaimsOf(m Memory) *Claims {

@@ -41,7 +41,8 @@ func TestClaims(t *testing.T) {
 }
 
 // TestClaimsOfDumps: full dumps and dumps that list regions know which memory the process did not
-// have; dumps of single pages, and those that createdump wrote of writable memory, don't.
+// have; dumps of single pages, and those that createdump wrote of writable memory, don't. Dumps of kind heap and full
+// have what the process could write, and small ones don't, also where they list it.
 func TestClaimsOfDumps(t *testing.T) {
 	testdump.Each(t, func(t *testing.T, d *testdump.Dump) {
 		created := d.Target().Platform().OS == target.OSLinux && !strings.HasPrefix(d.Manifest.Tool, "gcore") && d.Manifest.Tool != "kernel"
@@ -63,6 +64,9 @@ func TestClaimsOfDumps(t *testing.T) {
 			assert.ErrorIs(t, err, target.ErrNotInDump)
 		} else {
 			assert.ErrorIs(t, err, target.ErrCorrupt)
+		}
+		if whole := d.Manifest.Source == ""; whole && d.HasRuntime() {
+			assert.Equal(t, d.Manifest.Kind != "normal" && d.Manifest.Kind != "triage", target.StoresWritable(d.Target()), d.Manifest.Kind)
 		}
 	})
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
@@ -44,5 +45,52 @@ func TestKindsOfDumps(t *testing.T) {
 			assert.Equal(t, cells[column], got, "%s of %s: exit code %d, %s", cells[1], c.Name, code, stderr)
 		}
 		return len(rows)
+	})
+}
+
+// TestAdviceFitsKind checks the advice of triage, doctor and of errors without module files: a dump of kind heap or full
+// is not advised to be one, a smaller one is, and JSON advises what text does.
+func TestAdviceFitsKind(t *testing.T) {
+	const larger = "a dump of kind heap or full"
+	testcase.Corpus(t, testcase.Named("net31-zoo-*", "net8-stacks-*", "net10-zoo-normal", "net10-zoo-triage", "net10-zoo-withheap", "win-net10-zoo-*", "sxs-full"), func(t *testing.T, c *testcase.Case) int {
+		small := c.Manifest.Kind == "normal" || c.Manifest.Kind == "triage"
+		ask := func(words ...string) (stdout, stderr string) {
+			stdout, stderr, _ = run(t, append([]string{"-d", c.Plain(), "--offline"}, words...)...)
+			return stdout, stderr
+		}
+		doc, _ := ask("--json", "triage")
+		var told struct {
+			Result struct{ Unknown []struct{ Settles string } }
+			Error  struct{ Advice string }
+		}
+		require.NoError(t, json.Unmarshal([]byte(doc), &told))
+		var settles []string
+		for _, u := range told.Result.Unknown {
+			settles = append(settles, u.Settles)
+		}
+		text, stderr := ask("triage")
+		lines := 0
+		for line := range strings.Lines(text) {
+			if advice, found := strings.CutPrefix(line, "What would help: "); found {
+				lines++
+				assert.Contains(t, settles, strings.TrimSpace(advice))
+			}
+		}
+		assert.NotContains(t, stderr, "\n  ", "the answer has the advice")
+		doc, _ = ask("--json", "doctor")
+		for _, d := range []string{strings.Join(settles, "\n") + told.Error.Advice, doc} {
+			if small {
+				assert.Contains(t, d, larger)
+			} else {
+				assert.NotContains(t, d, larger)
+			}
+		}
+
+		doc, _ = ask("--json", "dq", "10000000")
+		require.NoError(t, json.Unmarshal([]byte(doc), &told))
+		_, stderr = ask("dq", "10000000")
+		require.NotEmpty(t, told.Error.Advice)
+		assert.Contains(t, stderr, "\n  "+told.Error.Advice+"\n")
+		return lines + 1
 	})
 }

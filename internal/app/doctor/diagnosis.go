@@ -134,9 +134,9 @@ func (g *builder) parts() {
 // stacksOnly diagnoses a dump with only stacks. Module files turn guessed frames into frames by unwind data.
 func (g *builder) stacksOnly(cut bool) {
 	stacks := g.stacks()
-	heap := answer.PartDiagnosis{Part: answer.PartHeap, State: answer.PartMissing, Advice: words.ObjectsNoFile.Of().Text}
+	heap := answer.PartDiagnosis{Part: answer.PartHeap, State: answer.PartMissing, Advice: g.larger(words.ObjectsNoFile.Of())}
 	if cut {
-		heap.State, heap.Advice = answer.PartUnknown, ""
+		heap.State = answer.PartUnknown
 		heap.Measure(words.RuntimeCutOff.Of())
 	} else {
 		heap.Measure(words.StacksAlone.Of())
@@ -200,7 +200,7 @@ func (d *source) heap() answer.PartDiagnosis {
 	h, err := d.Heap()
 	if err != nil {
 		if p = failed(p, err); p.State == answer.PartMissing {
-			p.Advice = words.ObjectsNoFile.Of().Text
+			p.Advice = d.larger(words.ObjectsNoFile.Of())
 		}
 		return p
 	}
@@ -219,9 +219,18 @@ func (d *source) heap() answer.PartDiagnosis {
 	}
 	p = measured(p, stored, all+uint64(lost)) // the size of a lost segment is unknown
 	if p.State != answer.PartWhole {
-		p.Advice = words.ObjectsNoFile.Of().Text
+		p.Advice = d.larger(words.ObjectsNoFile.Of())
 	}
 	return p
+}
+
+// larger returns advice to take a dump of kind heap or full. It is empty if that dump would have no more of what the
+// process wrote, or if the whole file would.
+func (d *source) larger(advice answer.Statement) string {
+	if d.file.Truncated() != nil || target.StoresWritable(d.file) {
+		return ""
+	}
+	return advice.Text
 }
 
 // storedIn counts the bytes of r that the dump holds.
@@ -315,12 +324,10 @@ func (g *builder) metadata(rt *dac.Runtime) answer.PartDiagnosis {
 	if err != nil {
 		p.Measure(words.ModulesUnlisted.Of(words.Text(err.Error())))
 	}
-	switch {
-	case emitted == 0:
-	case target.ClaimsOf(g.file).ListsWritable(): // another kind of dump has no more of its memory
-		p.Measure(words.EmittedUnread.Of(words.Text(first.Error())))
-	default:
-		p.Advice = words.EmittedNoFile.Of(words.N(emitted)).Text
+	if emitted > 0 {
+		if p.Advice = g.larger(words.EmittedNoFile.Of(words.N(emitted))); p.Advice == "" {
+			p.Measure(words.EmittedUnread.Of(words.Text(first.Error())))
+		}
 	}
 	return measured(p, there, uint64(len(modules)))
 }

@@ -154,14 +154,16 @@ func TestAdvice(t *testing.T) {
 	}
 	assert.Contains(t, c.warningLine(false, nil), "203 parts are missing (1 not in dump, 2 corrupt, 200 unsupported)", "also of those that are not kept")
 	for _, c := range []struct {
-		writable, module bool
-		has, lacks       []string
+		writable, module, unplaced bool
+		has, lacks                 []string
 	}{
-		{false, false, []string{"kind heap or full"}, []string{"--modules"}},
-		{true, false, []string{"kind full"}, []string{"--modules", "heap"}},
-		{true, true, []string{"kind full", "--modules DIR"}, []string{"heap"}},
+		{false, false, false, []string{"kind heap or full"}, []string{"--modules"}},
+		{true, false, false, []string{"kind full"}, []string{"--modules", "heap"}},
+		{true, true, false, []string{"kind full", "--modules DIR"}, []string{"heap"}},
+		{false, false, true, []string{"kind heap or full", "--modules DIR"}, nil},
+		{true, false, true, []string{"sosgo doctor"}, []string{"kind", "--modules"}},
 	} {
-		got := Advice(&leftOutError{target.ErrNotInDump, c.writable, c.module})
+		got := Advice(&leftOutError{target.ErrNotInDump, c.writable, c.module, c.unplaced})
 		for _, text := range c.has {
 			assert.Contains(t, got, text)
 		}

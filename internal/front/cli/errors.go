@@ -246,18 +246,22 @@ func ofDump(d Dump, err error) error {
 	if t, ok := d.(interface{ Truncated() error }); ok && t.Truncated() != nil {
 		return &cutError{err}
 	}
-	var missing *target.MemoryError
 	of, ok := d.(interface{ Target() target.Target })
-	if ok && errors.As(err, &missing) && missing.Err == target.ErrNotInDump {
-		c := target.ClaimsOf(of.Target())
-		if _, hole := c.Hole(target.RangeAt(missing.Addr, 1)); hole {
-			return &strayError{err, c.Missing(missing.Addr)}
-		}
-		return &leftOutError{err, c.ListsWritable(), slices.ContainsFunc(of.Target().Modules(), func(m target.Module) bool {
-			return target.RangeAt(m.Base, m.Size).Contains(missing.Addr)
-		})}
+	if !ok {
+		return err
 	}
-	return err
+	t := of.Target()
+	var missing *target.MemoryError
+	if !errors.As(err, &missing) || missing.Err != target.ErrNotInDump {
+		return &leftOutError{err: err, writable: target.StoresWritable(t), unplaced: true}
+	}
+	c := target.ClaimsOf(t)
+	if _, hole := c.Hole(target.RangeAt(missing.Addr, 1)); hole {
+		return &strayError{err, c.Missing(missing.Addr)}
+	}
+	return &leftOutError{err: err, writable: target.StoresWritable(t), module: slices.ContainsFunc(t.Modules(), func(m target.Module) bool {
+		return target.RangeAt(m.Base, m.Size).Contains(missing.Addr)
+	})}
 }
 
 // A leftOutError reports memory that the dump's writer left out.
@@ -265,6 +269,7 @@ type leftOutError struct {
 	err      error
 	writable bool // the dump has all memory that the process could write: one of kind heap has no more
 	module   bool // the memory is a module's
+	unplaced bool // the error has no address
 }
 
 func (e *leftOutError) Error() string { return e.err.Error() }
@@ -274,10 +279,13 @@ func (e *leftOutError) Unwrap() error { return e.err }
 // next returns what has the memory.
 func (e *leftOutError) next() string {
 	out := `the writer of the dump left this memory out; "sosgo doctor" shows the kind of dump, a dump of kind heap or full has it`
-	if e.writable {
+	switch {
+	case e.writable && e.unplaced: // it may be what no dump has
+		return `"sosgo doctor" shows what the dump holds, and which files would help`
+	case e.writable:
 		out = "the writer of the dump left this memory out; a dump of kind full has it"
 	}
-	if e.module {
+	if e.module || e.unplaced {
 		out += "; --modules DIR adds module files from disk"
 	}
 	return out
