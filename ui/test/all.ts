@@ -7,6 +7,7 @@ import { areaOf, concerned, deed, deeds, groupRequests, parted, requestName, sec
 import { around, layers, type GraphEdge, type GraphNode } from "../src/graph";
 import { largestFirst } from "../src/pages/memory";
 import { nothingIn } from "../src/pages/search";
+import { cpuText, cpuTime } from "../src/pages/threads";
 import { fieldName, stepParts, steps } from "../src/pages/type";
 import { idleApart, rankedBy, whyWaits } from "../src/pages/work";
 import { breaks, isCut } from "../src/parts";
@@ -225,6 +226,12 @@ test("a connection is called by its database, and durations have room", () => {
   const said = (text: string): string => linked({ text, args: [{ type: "text", start: 0, end: text.length }] }, true).map((p) => p.text).join("");
   assert.deepEqual(["Data Source=h,1433;User ID=app;Initial Catalog=shop;Max Pool Size=4", "Host=h;Port=5432", "a = b; c"].map(said), ["shop", "h", "a = b; c"]);
   assert.deepEqual([duration("2s"), duration("1h2m3.5s"), duration("500ms"), duration(undefined)], ["2 s", "1 h 2 m 3.5 s", "500 ms", ""]);
+});
+
+test("threads without recorded processor times have none", () => {
+  const timed = { userTime: 0.25, kernelTime: 0.5 }, idle = { userTime: 0, kernelTime: 0 }, missing = { userTime: null, kernelTime: null };
+  assert.deepEqual([cpuText([timed]), cpuText([timed, idle]), cpuText([idle]), cpuText([timed, {}, missing]), cpuText([{}, missing])], ["0.75 s", "0.75 s", "0.00 s", "at least 0.75 s", ""]);
+  assert.equal(cpuTime([missing, {}]), undefined, "no column");
 });
 
 test("versions of runtimes are those that people know", () => {

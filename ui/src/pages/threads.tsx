@@ -106,6 +106,18 @@ function grouped(threads: Thread[], died: number | undefined): ThreadGroup[] {
   return [...by.values()].sort((a, b) => a.rank - b.rank || b.threads.length - a.threads.length);
 }
 
+/** Processor time of threads in seconds, and whether some of them have no recorded time; undefined if none has. */
+export function cpuTime(threads: Array<Pick<Thread, "userTime" | "kernelTime">>): { seconds: number; part: boolean } | undefined {
+  const timed = threads.filter((t) => t.userTime != null && t.kernelTime != null);
+  return timed.length === 0 ? undefined : { seconds: timed.reduce((n, t) => n + t.userTime! + t.kernelTime!, 0), part: timed.length < threads.length };
+}
+
+/** A processor time as text. */
+export function cpuText(threads: Parameters<typeof cpuTime>[0]): string {
+  const t = cpuTime(threads);
+  return t ? `${t.part ? "at least " : ""}${t.seconds.toFixed(2)} s` : "";
+}
+
 /** How many threads of a group are named before the others are folded. */
 const named = 3;
 
@@ -115,11 +127,13 @@ function List(): JSX.Element {
   const one = (r: Thread): JSX.Element => <div><ThreadLink t={r} /> {(r.special ?? []).map((s) => <span class="tag">{s}</span>)}</div>;
   return <Show doc={doc} q={question("threads")} what="listing threads">{(t) => {
     const groups = grouped(t.threads ?? [], crash?.result?.osThreadId);
+    const times = cpuTime(t.threads ?? []) ? [{ head: "CPU time", cell: (g: ThreadGroup) => cpuText(g.threads), by: (g: ThreadGroup) => cpuTime(g.threads)?.seconds, num: true }] : [];
     return <Table<ThreadGroup> rows={groups} caption="threads" text={(g) => `${g.does} ${g.method} ${g.threads.map((r) => `${r.index} ${r.name} ${r.osId} ${osThread(r.osId ?? 0)} ${r.exception?.type}`).join(" ")}`} columns={[
       { head: "Threads", cell: (g) => count(g.threads.length), by: (g) => g.threads.length, num: true },
       { head: "Does", cell: (g) => <>{g.died ? <span class="tag suspect">died</span> : null} <Text s={g.does} /></>, by: (g) => g.does },
       { head: "In", cell: (g) => (g.method ? <Method name={g.method} brief /> : null), by: (g) => g.method },
       { head: "Thread", cell: (g) => <>{g.threads.slice(0, named).map(one)}{g.threads.length > named && <details><summary>{count(g.threads.length - named)} more</summary>{g.threads.slice(named).map(one)}</details>}</>, by: (g) => g.threads[0]?.index },
+      ...times,
       { head: "Last exception", cell: (g) => g.threads.filter((r) => r.exception).slice(0, named).map((r) => <div><Link page="object" arg={r.exception!.address}><TypeName name={r.exception!.type} /></Link></div>), by: (g) => g.threads[0]?.exception?.type },
     ]} />;
   }}</Show>;
@@ -138,7 +152,7 @@ function OneThread({ id }: { id: string }): JSX.Element {
   const native = first > fewNative ? first : 0;
   return (
     <Section title={`Thread ${t?.index ?? id}${t?.name ? ` “${t.name}”` : ""}`}>
-      <p><a href={link("threads")}>All threads</a>{t?.osId ? ` · OS id ${osThread(t.osId)} (${t.osId})` : ""}{t?.managedId !== undefined ? ` · managed id ${t.managedId}` : ""} {(t?.special ?? []).map((s) => <span class="tag">{s}</span>)} {t?.thread && <Addr a={t.thread} />}</p>
+      <p><a href={link("threads")}>All threads</a>{t?.osId ? ` · OS id ${osThread(t.osId)} (${t.osId})` : ""}{t?.managedId !== undefined ? ` · managed id ${t.managedId}` : ""}{t && cpuTime([t]) ? ` · CPU time ${cpuText([t])}, ${t.kernelTime!.toFixed(2)} s of it in the kernel` : ""}{t?.state ? ` · state ${t.state}` : ""}{t?.gcMode ? ` · GC mode ${t.gcMode.toLowerCase()}` : ""} {(t?.special ?? []).map((s) => <span class="tag">{s}</span>)} {t?.thread && <Addr a={t.thread} />}</p>
       {t?.activity && <p class="lead">{t.activity.text.replace(/^./, (c) => c.toUpperCase())}{t.activity.callerFrame ? <> in <Method name={t.activity.callerFrame} /></> : null}.</p>}
       {t?.exception && <p>It threw <Link page="object" arg={t.exception.address}><TypeName name={t.exception.type} /></Link> last.</p>}
       {doc ? <>
