@@ -19,6 +19,7 @@ type EventSource struct {
 	Level     Text            `json:"level,omitzero" doc:"the most detailed level that was asked for; LogAlways for all levels"`
 	Keywords  Maybe[Hex]      `json:"keywords,omitzero" doc:"the keywords that were asked for, by all who listen" text:"keywords %|keywords %|all keywords"`
 	Disposed  Maybe[bool]     `json:"disposed,omitzero" doc:"it is disposed" text:"-"`
+	Trimmed   bool            `json:"trimmed,omitempty" doc:"its type has no fields for listeners: event sources were switched off when the program was published (EventSource.IsSupported)" text:"-"`
 	Failure   Text            `json:"failure,omitzero" doc:"type of the exception that its constructor threw" text:"its constructor threw"`
 	Listeners []EventListener `json:"listeners" doc:"the EventListeners of the program that get some of its events"`
 	EventPipe *EventProvider  `json:"eventPipe,omitempty" doc:"its side that faces EventPipe" text:"EventPipe"`
@@ -29,6 +30,8 @@ type EventSource struct {
 // Hidden returns why the text form only counts the source.
 func (e *EventSource) Hidden() string {
 	switch {
+	case e.Trimmed:
+		return "without fields for listeners: event sources were switched off when the program was published"
 	case Is(e.Disposed, true):
 		return "disposed"
 	case Is(e.Enabled, false) && e.Failure.IsZero():

@@ -31,6 +31,16 @@ type (
 		EventPipe   objects.RefField `field:"m_eventPipeProvider,optional"`
 		ETW         objects.RefField `field:"m_etwProvider,optional"`
 	}
+	// A trimmedSource is a source in a program that was published with EventSource.IsSupported switched off. The linker
+	// removed the fields for listeners.
+	trimmedSource struct {
+		_           objects.Shape    `of:"System.Diagnostics.Tracing.EventSource"`
+		Name        objects.RefField `field:"m_name"`
+		Enabled     objects.IntField `field:"m_eventSourceEnabled,optional"`
+		Dispatchers objects.RefField `field:"m_Dispatchers,optional"`
+		EventPipe   objects.RefField `field:"m_eventPipeProvider,optional"`
+		ETW         objects.RefField `field:"m_etwProvider,optional"`
+	}
 	// A dispatcher sends the events of a source to a listener.
 	dispatcher struct {
 		_        objects.Shape    `of:"System.Diagnostics.Tracing.EventDispatcher"`
@@ -96,7 +106,10 @@ func (r *Reader) Sources(ctx context.Context, h *heap.Heap, o heap.ScanOptions) 
 	out := &answer.EventSources{Sources: []answer.EventSource{}, Sessions: answer.Missing[int64](objects.ErrNoField)}
 	s := &search{r, shapes.Reading{Gaps: &out.Gaps, Binder: r.b}, out, nil, nil, map[target.Addr]target.Addr{}, map[target.Addr]*answer.EventCounters{}}
 	for object := range shapes.ReadObjects[*sourceAnchor](ctx, s.g, h, o) {
-		if e, x := shapes.BindAs[*eventSource](s.g, object); e != nil {
+		if e, x, err := objects.BindObject[*trimmedSource](r.b, object); err == nil && e.trimmed() {
+			out.Sources = append(out.Sources, answer.EventSource{Address: object.Addr, Name: s.g.TextAt(&e.Name, x), Type: s.g.TypeText(object), Trimmed: true,
+				Enabled: answer.Known(false), Keywords: answer.Missing[answer.Hex](objects.ErrNoField), Disposed: answer.Missing[bool](objects.ErrNoField), Listeners: []answer.EventListener{}})
+		} else if e, x := shapes.BindAs[*eventSource](s.g, object); e != nil {
 			out.Sources = append(out.Sources, s.source(object, e, x))
 		} else if c, x := shapes.BindAs[*counterGroup](s.g, object); c != nil {
 			s.group(c, x)
@@ -117,6 +130,12 @@ func (r *Reader) Sources(ctx context.Context, h *heap.Heap, o heap.ScanOptions) 
 		return cmp.Or(cmp.Compare(rank(&a), rank(&b)), cmp.Compare(a.Name.S, b.Name.S))
 	})
 	return out, nil
+}
+
+// trimmed reports whether the type has no field that a listener needs. A version with other names for them would still
+// have one of these.
+func (e *trimmedSource) trimmed() bool {
+	return !e.Enabled.Has() && !e.Dispatchers.Has() && !e.EventPipe.Has() && !e.ETW.Has()
 }
 
 // rank orders sources: enabled, disabled, disposed.

@@ -1,6 +1,7 @@
 package tracing_test
 
 import (
+	"bytes"
 	"context"
 	"os"
 	"testing"
@@ -102,6 +103,48 @@ func TestProviders(t *testing.T) {
 			assert.True(t, names["Microsoft-DotNETCore-EventPipe"])
 			assert.Equal(t, answer.Known[int64](0), out.Sessions)
 		})
+	}
+}
+
+// TestTrimmedSources renames fields of EventSource in the metadata. A type without any field for listeners is trimmed; a
+// type without one of them is unknown.
+func TestTrimmedSources(t *testing.T) {
+	v, over := open(t)
+	whole, err := tracing.EventSources(t.Context(), v.Process)
+	require.NoError(t, err)
+	var damage []testdump.Damage
+	for _, name := range []string{"m_eventSourceEnabled", "m_Dispatchers", "m_eventPipeProvider", "m_etwProvider"} {
+		n := len(damage)
+		for r := range v.Target().Regions() {
+			b := make([]byte, r.Stored)
+			if _, err := v.Target().ReadMemory(b, r.Start); err != nil {
+				continue
+			}
+			if i := bytes.Index(b, []byte("\x00"+name+"\x00")); i >= 0 {
+				damage = append(damage, testdump.Damage{At: r.Start + target.Addr(i) + 1, Bytes: []byte("x")})
+			}
+		}
+		require.Greater(t, len(damage), n, name)
+	}
+	for _, one := range []bool{false, true} {
+		v, over = open(t)
+		over.Set(damage...)
+		if one {
+			over.Set(damage[0])
+		}
+		out, err := tracing.EventSources(t.Context(), v.Process)
+		require.NoError(t, err)
+		if one {
+			assert.Empty(t, out.Sources)
+			assert.NotEmpty(t, out.Noted(), "another layout is no trimmed program")
+			continue
+		}
+		assert.Empty(t, out.Noted())
+		assert.Len(t, out.Sources, len(whole.Sources))
+		for _, e := range out.Sources {
+			assert.True(t, e.Trimmed && answer.Is(e.Enabled, false), e.Name.S)
+			assert.Contains(t, e.Hidden(), "switched off")
+		}
 	}
 }
 
