@@ -32,7 +32,7 @@ type windowsInfo struct {
 	fpReg    target.Reg
 	hasFP    bool
 	fpOffset uint64
-	chained  bool // the ops of a parent follow those of the fragment
+	chained  bool // the ops of a parent follow the ops of the fragment
 	ops      []windowsOp
 	epilogs  []epilog // version 2
 	err      error    // the data is corrupt or unknown

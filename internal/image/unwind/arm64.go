@@ -22,7 +22,7 @@ const (
 	armSetFP                    // FP = SP + value
 	armSaveD                    // count lower halves of vector registers from number reg on were stored
 	armSaveQ                    // count whole vector registers were stored
-	armNext                     // the registers that follow those of the next save were stored after them
+	armNext                     // the registers that follow the registers of the next save were stored after them
 	armMachine                  // the processor's state at an interrupt
 	armUnknown
 )

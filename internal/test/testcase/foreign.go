@@ -9,7 +9,7 @@ import (
 )
 
 // Foreign returns an unpacked dump of another project, from the folder corpus-foreign next to the
-// corpus. It skips the test if there is none.
+// corpus. Without a corpus it skips the test.
 func Foreign(t testing.TB, name string) []byte {
 	t.Helper()
 	b, err := ReadForeign(name)

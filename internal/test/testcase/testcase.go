@@ -148,7 +148,7 @@ func Open(t testing.TB, name string) *Case {
 	return cases[i]
 }
 
-// corpus lists the corpus. It skips the test if there is none.
+// corpus lists the corpus. Without a corpus it skips the test.
 func corpus(t testing.TB) []*Case {
 	t.Helper()
 	if testing.Short() {
