@@ -173,6 +173,22 @@ func TestShrinkAgain(t *testing.T) {
 	}
 }
 
+// TestShrinkKeepsSize checks that a new file that is no smaller, as of a minidump, says why and what helps.
+func TestShrinkKeepsSize(t *testing.T) {
+	in := unpacked(t, "win-net10-zoo")
+	before, err := os.Stat(in)
+	require.NoError(t, err)
+	for name, same := range map[string]bool{"out.dmp": true, "out.dmp.zst": false} {
+		out := filepath.Join(t.TempDir(), name)
+		said, errs, code := run(t, "shrink", in, "-o", out)
+		require.Contains(t, []int{0, 3}, code, errs)
+		after, err := os.Stat(out)
+		require.NoError(t, err)
+		assert.Equal(t, same, after.Size() >= before.Size(), name)
+		assert.Equal(t, same, strings.Contains(said, "no smaller"), said)
+	}
+}
+
 // TestShrinkRefused checks that files are not overwritten, failures leave no file, and unsupported kinds are named.
 func TestShrinkRefused(t *testing.T) {
 	in := unpacked(t, "net10-crash-null-triage")

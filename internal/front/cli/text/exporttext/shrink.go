@@ -15,5 +15,8 @@ func Shrink(p *report.Page, v *answer.Shrunk) {
 		p.Print("The dump was shrunk before: it is copied.\n")
 		return
 	}
+	if v.LeftOut > 0 && v.Written >= v.Size {
+		p.Print("The new file is no smaller: what is left out keeps its place in it and is marked. With -o FILE.zst it is compressed.\n")
+	}
 	p.Print("What is left out is not in the new dump for any command. It has secrets as before (see docs/shrink.md).\n")
 }
