@@ -9,7 +9,7 @@ import (
 )
 
 // Foreign returns an unpacked dump of another project, from the folder corpus-foreign next to the
-// corpus. Without a corpus it skips the test.
+// corpus. It skips the test without that dump.
 func Foreign(t testing.TB, name string) []byte {
 	t.Helper()
 	b, err := ReadForeign(name)
