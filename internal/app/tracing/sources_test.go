@@ -109,7 +109,7 @@ func TestProviders(t *testing.T) {
 // TestTrimmedSources renames fields of EventSource in the metadata. A type without any field for listeners is trimmed; a
 // type without one of them is unknown.
 func TestTrimmedSources(t *testing.T) {
-	v, over := open(t)
+	v, _ := open(t)
 	whole, err := tracing.EventSources(t.Context(), v.Process)
 	require.NoError(t, err)
 	var damage []testdump.Damage
@@ -127,7 +127,7 @@ func TestTrimmedSources(t *testing.T) {
 		require.Greater(t, len(damage), n, name)
 	}
 	for _, one := range []bool{false, true} {
-		v, over = open(t)
+		v, over := open(t)
 		over.Set(damage...)
 		if one {
 			over.Set(damage[0])

@@ -5,10 +5,22 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
+// A graphError refuses to keep the graph of a dump at an address.
+type graphError struct{}
+
+func (graphError) Error() string {
+	return "of a dump at an address no graph can be kept (GraphDir, --graph-dir): that needs a file"
+}
+
+func (graphError) Unwrap() error { return target.ErrUnsupported }
+
+// Advice says what keeps the graph.
+func (graphError) Advice() string { return "copy the dump to this machine, or leave out --graph-dir" }
+
 // OpenDump opens the dump at an address; see Open.
 func OpenDump(address string, o Options, dump process.Options) (*process.Dump, error) {
 	if dump.GraphDir != "" {
-		return nil, target.Unsupportedf("of a dump at an address no graph can be kept (GraphDir, --graph-dir): that needs a file")
+		return nil, graphError{}
 	}
 	f, err := Open(address, o)
 	if err != nil {

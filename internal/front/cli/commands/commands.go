@@ -67,10 +67,22 @@ func Open(_ context.Context, path string, o cli.OpenOptions) (cli.Dump, error) {
 	return process.Open(path, options.Options)
 }
 
+// A sandboxedError refuses a dump at an address.
+type sandboxedError struct{}
+
+func (sandboxedError) Error() string { return "with --sandbox nothing can be read over a network" }
+
+func (sandboxedError) Unwrap() error { return target.ErrUnsupported }
+
+// Advice says which dumps can be read.
+func (sandboxedError) Advice() string {
+	return "copy the dump to this machine, or leave out --sandbox"
+}
+
 // openRemote opens a dump at an address.
 func openRemote(address string, o cli.OpenOptions, options *opening) (cli.Dump, error) {
 	if o.Sandbox {
-		return nil, target.Unsupportedf("with --sandbox nothing can be read over a network")
+		return nil, sandboxedError{}
 	}
 	d, err := remote.OpenDump(address, remote.Options{Memory: options.pages, Disk: o.RemotePages, DiskSize: options.remotePages, CA: o.CA, Redirects: o.RemoteRedirects,
 		Env: os.LookupEnv, Context: o.Context, Failed: o.Failed}, options.Options)

@@ -70,6 +70,7 @@ func TestAddress(t *testing.T) {
 	for _, args := range [][]string{{"--sandbox"}, {"--graph-dir", t.TempDir()}} {
 		_, errs, code = sosgoAt(t, "", append(args, "-d", server.URL, "crashinfo")...)
 		assert.Equal(t, cli.ExitOpen, code, errs)
+		assert.Contains(t, errs, "copy the dump to this machine, or leave out "+args[0])
 	}
 }
 
