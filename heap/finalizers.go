@@ -1,6 +1,7 @@
 package heap
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/sosgo/sosgo/answer"
@@ -70,7 +71,7 @@ func (h *Heap) finalizable(g *answer.Gaps, q *FinalizerQueue, visit func(slot ta
 		}
 		o, err := h.ObjectAt(r.Target)
 		if err != nil {
-			g.Note(err)
+			g.Note(fmt.Errorf("object %016x of the finalizer queue: %w", uint64(r.Target), err))
 			unread++
 			continue
 		}

@@ -120,6 +120,9 @@ func DescribeVersion(gaps *answer.Gaps, mem target.Memory, m *target.Module) ans
 	if errors.Is(err, target.ErrUnsupported) {
 		return answer.Text{}
 	}
+	if err != nil {
+		err = fmt.Errorf("version of %s: %w", target.BaseName(m.Path), err)
+	}
 	return gaps.Text(v, err)
 }
 

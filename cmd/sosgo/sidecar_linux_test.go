@@ -47,6 +47,9 @@ func TestSidecar(t *testing.T) {
 		want, code, _ := inSidecar(t, small, command)
 		got, codeOfLarge, peak := inSidecar(t, large, command)
 		t.Logf("%s: %.1f MB", command, float64(peak)/(1<<20))
+		// The large core has most of the memory that it lists, and the slice inside does not: the advice differs.
+		want, _, _ = strings.Cut(want, "What would help:")
+		got, _, _ = strings.Cut(got, "What would help:")
 		assert.Equal(t, strings.ReplaceAll(want, small, large), got, command)
 		assert.Equal(t, code, codeOfLarge, command)
 		assert.Contains(t, []int{cli.ExitOK, cli.ExitGate}, code, command)

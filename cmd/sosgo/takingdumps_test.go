@@ -94,3 +94,21 @@ func TestAdviceFitsKind(t *testing.T) {
 		return lines + 1
 	})
 }
+
+// TestWarningsNameTheLoss checks that a warning names what is missing of the answer, and not only an address.
+func TestWarningsNameTheLoss(t *testing.T) {
+	testcase.Corpus(t, testcase.Named("net8-zoo-normal", "net10-zoo-triage", "net31-zoo-withheap", "win-net10-zoo-triage"), func(t *testing.T, c *testcase.Case) int {
+		warnings := 0
+		for _, line := range []string{"modules", "finalizequeue", "clrthreads", "clrstack -all -p", "dumpheap -stat", "waits", "gchandles", "threadpool", "timerinfo", "crashinfo"} {
+			doc, _, _ := run(t, append([]string{"-d", c.Plain(), "--offline", "--json"}, strings.Fields(line)...)...)
+			var told struct{ Warnings []struct{ Text string } }
+			require.NoError(t, json.Unmarshal([]byte(doc), &told), line)
+			for _, w := range told.Warnings {
+				warnings++
+				assert.NotRegexp(t, `^([0-9]+ bytes|0x|[0-9a-f]{16}\b)`, w.Text, line)
+			}
+		}
+		assert.NotZero(t, warnings)
+		return warnings
+	})
+}
