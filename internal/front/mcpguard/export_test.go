@@ -13,13 +13,6 @@ func BeginEarly(w http.ResponseWriter) http.ResponseWriter {
 	return e
 }
 
-// SetBodyTime sets how long a client takes to send a message. undo restores it.
-func SetBodyTime(d time.Duration) (undo func()) {
-	old := bodyTime
-	bodyTime = d
-	return func() { bodyTime = old }
-}
-
 // SetStreamAfter sets the time after which HTTP answers become streams. undo restores it.
 func SetStreamAfter(d time.Duration) (undo func()) {
 	old := streamAfter

@@ -31,9 +31,6 @@ const (
 	stateless = "2026-07-28" // the first version without sessions
 )
 
-// bodyTime bounds how long a client takes to send a message. Only tests change it.
-var bodyTime = 30 * time.Second
-
 // streamAfter is how long a Handler waits for an answer before it starts the event stream, so that clients and
 // proxies do not time out. Only tests change it.
 var streamAfter = 2 * time.Second
@@ -176,12 +173,9 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request) {
 // readBody reads the body of a request.
 func readBody(w http.ResponseWriter, r *http.Request) (body []byte, status int, err error) {
 	c := http.NewResponseController(w)
-	_ = c.SetWriteDeadline(time.Time{})             // the last answer had one
-	_ = c.SetReadDeadline(time.Now().Add(bodyTime)) // only writers of tests have no deadlines
+	_ = c.SetWriteDeadline(time.Time{}) // the last answer had one; only writers of tests have no deadlines
 	body, err = io.ReadAll(http.MaxBytesReader(w, r.Body, MaxMessage))
-	if err == nil {
-		_ = c.SetReadDeadline(time.Time{})
-	} else { // the server would wait for the rest without a deadline
+	if err != nil { // the rest is not read
 		w.Header().Set("Connection", "close")
 	}
 	var long *http.MaxBytesError

@@ -3,7 +3,9 @@
 package serving
 
 import (
+	"cmp"
 	"context"
+	"io"
 	"net"
 	"net/http"
 	"slices"
@@ -13,6 +15,7 @@ import (
 
 const (
 	headerTime = 10 * time.Second // for a client to send its request's head
+	bodyTime   = 30 * time.Second // and then its body
 	maxHeader  = 64 << 10         // bytes of a request's head
 )
 
@@ -83,11 +86,14 @@ type Limits struct {
 	Strangers int           // connections without the token
 	Idle      time.Duration // of a connection without a request
 	Body      int64         // bytes of a request's body
+	BodyTime  time.Duration // for a client to send a body, 0 for 30 seconds
 }
 
-// HTTP serves requests at l until ctx ends, and then returns nil. Handlers check requests with a Door.
+// HTTP serves requests at l until ctx ends, and then returns nil. Handlers check requests with a Door. A connection
+// whose body does not arrive in time is closed, even if the handler does not read the body.
 func HTTP(ctx context.Context, l net.Listener, h http.Handler, o Limits) error {
-	s := &http.Server{Handler: http.MaxBytesHandler(h, o.Body), ReadHeaderTimeout: headerTime, IdleTimeout: o.Idle, MaxHeaderBytes: maxHeader,
+	h = timely(http.MaxBytesHandler(h, o.Body), cmp.Or(o.BodyTime, bodyTime))
+	s := &http.Server{Handler: h, ReadHeaderTimeout: headerTime, IdleTimeout: o.Idle, MaxHeaderBytes: maxHeader,
 		BaseContext: func(net.Listener) context.Context { return ctx },
 		ConnContext: func(ctx context.Context, c net.Conn) context.Context { return context.WithValue(ctx, connKey{}, c) }}
 	defer context.AfterFunc(ctx, func() { _ = s.Close() })()
@@ -96,4 +102,35 @@ func HTTP(ctx context.Context, l net.Listener, h http.Handler, o Limits) error {
 		return nil
 	}
 	return err
+}
+
+// timely returns a handler whose clients have limit to send a body. http.Server.ReadTimeout would also end requests
+// that are answered for longer than that.
+func timely(h http.Handler, limit time.Duration) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Body != http.NoBody {
+			c := http.NewResponseController(w)
+			_ = c.SetReadDeadline(time.Now().Add(limit)) // connections have deadlines
+			timed := *r
+			timed.Body = &timedBody{r.Body, c}
+			r = &timed
+		}
+		h.ServeHTTP(w, r)
+	})
+}
+
+// A timedBody is a body whose end lifts its connection's deadline.
+type timedBody struct {
+	io.ReadCloser
+
+	conn *http.ResponseController
+}
+
+// Read implements io.Reader.
+func (b *timedBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if err == io.EOF {
+		_ = b.conn.SetReadDeadline(time.Time{})
+	}
+	return n, err
 }

@@ -16,6 +16,8 @@ import (
 	"github.com/sosgo/sosgo/internal/test/strangers"
 )
 
+const bodyTime = 100 * time.Millisecond
+
 // served starts a server that reads bodies of at most 10 bytes.
 func served(t *testing.T, page bool) (door *serving.Door, address string) {
 	t.Helper()
@@ -32,12 +34,20 @@ func served(t *testing.T, page bool) (door *serving.Door, address string) {
 				w.WriteHeader(http.StatusForbidden)
 			case !door.Opens(r):
 				w.WriteHeader(http.StatusUnauthorized)
+			case r.URL.Path == "/unread":
 			default:
 				if _, err := io.ReadAll(r.Body); err != nil {
 					w.WriteHeader(http.StatusRequestEntityTooLarge)
 				}
+				if r.URL.Path == "/long" {
+					select {
+					case <-r.Context().Done():
+					case <-time.After(3 * bodyTime):
+						w.WriteHeader(http.StatusAccepted)
+					}
+				}
 			}
-		}), serving.Limits{Strangers: serving.Strangers, Idle: 200 * time.Millisecond, Body: 10})
+		}), serving.Limits{Strangers: serving.Strangers, Idle: 200 * time.Millisecond, Body: 10, BodyTime: bodyTime})
 	}()
 	t.Cleanup(func() {
 		cancel()
@@ -90,6 +100,30 @@ func TestDoor(t *testing.T) {
 			}), c)
 		}
 	}
+}
+
+// TestSlowBody: a client that sends half of a body or none is disconnected, whether the body is read or not. An answer
+// may take longer than a body.
+func TestSlowBody(t *testing.T) {
+	_, address := served(t, false)
+	const token = "Authorization: Bearer right\r\n"
+	for _, head := range []string{token, ""} {
+		for _, path := range []string{"/", "/unread"} {
+			for _, body := range []string{"Content-Length: 5\r\n\r\n", "Content-Length: 5\r\n\r\nx", "Transfer-Encoding: chunked\r\n\r\n", "Transfer-Encoding: chunked\r\n\r\n5\r\nx",
+				"Expect: 100-continue\r\nContent-Length: 5\r\n\r\n", "Connection: close\r\nContent-Length: 5\r\n\r\n"} {
+				c, err := net.Dial("tcp", address)
+				require.NoError(t, err)
+				defer c.Close()
+				require.NoError(t, c.SetReadDeadline(time.Now().Add(10*time.Second)))
+				_, err = io.WriteString(c, "POST "+path+" HTTP/1.1\r\nHost: "+address+"\r\n"+head+body)
+				require.NoError(t, err)
+				text, err := io.ReadAll(c) // to the end of the connection
+				require.NoError(t, err, "%s %s%s", path, head, body)
+				assert.Contains(t, string(text), "HTTP/1.1 ", "%s %s%s", path, head, body)
+			}
+		}
+	}
+	assert.Equal(t, http.StatusAccepted, ask(t, address, "body", func(r *http.Request) { r.URL.Path = "/long" }))
 }
 
 // TestIdleStrangers: clients without the token lock nobody out, and idle connections end.
