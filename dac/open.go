@@ -84,6 +84,11 @@ func (i *Instance) Open() (*Runtime, error) {
 			break // the runtime's own version and the probes agree
 		}
 	}
+	if best == nil {
+		if err := i.sizeError(); err != nil {
+			return nil, err
+		}
+	}
 	if best == nil && i.stacksOnly() {
 		return nil, i.stacksOnlyError()
 	}
@@ -91,6 +96,16 @@ func (i *Instance) Open() (*Runtime, error) {
 		return nil, &LayoutError{Runtime: i.describe(), Tried: tried}
 	}
 	return best, nil
+}
+
+// sizeError returns the contradiction between the list of modules and the header of the runtime's library. Its data then
+// seem to be missing.
+func (i *Instance) sizeError() error {
+	listed := i.Module.SizeOfImage
+	if !i.Module.Listed || i.Image.Kind() != image.KindPE || !i.Image.HasHeaders() || i.Image.SizeOfImage() == listed {
+		return nil
+	}
+	return target.Corruptf("%s has %#x bytes in the list of modules, and %#x in its own header", i.Module.Path, listed, i.Image.SizeOfImage())
 }
 
 func (i *Instance) describe() string {

@@ -3,8 +3,10 @@ package minidump_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"maps"
+	"math"
 	"runtime"
 	"slices"
 	"testing"
@@ -366,6 +368,28 @@ func TestModules(t *testing.T) {
 
 	assert.Equal(t, []minidump.UnloadedModule{{Base: 0x6000, Size: 0x2000, CheckSum: 7, TimeDateStamp: 8, Path: "gone.dll"}},
 		open(t, sample()).UnloadedModules())
+}
+
+// TestImageSizes: a size in the list of modules that the image's own header contradicts is said.
+func TestImageSizes(t *testing.T) {
+	head := make([]byte, 0x200)
+	copy(head, "MZ")
+	head[0x3c] = 0x80
+	copy(head[0x80:], "PE\x00\x00")
+	head[0x80+24+56+1] = 0x20
+	for size, warnings := range map[uint32]int{0x2000: 0, 0x1000: 1, 0: 1, math.MaxUint32: 1} {
+		m := synth.NewMinidump()
+		m.SystemInfo(synth.MinidumpAMD64)
+		m.Threads()
+		m.Modules(synth.MinidumpModule{Base: 0x1000, Size: size, Path: "a.dll"}, synth.MinidumpModule{Base: 0x200000000, Size: 0x2000, Path: "without a header"})
+		m.Memory(synth.MinidumpRange{Addr: 0x1000, Data: head})
+		f := open(t, m.Bytes())
+		require.Len(t, f.Warnings(), warnings, "%#x: %v", size, f.Warnings())
+		if warnings > 0 {
+			assert.ErrorIs(t, f.Warnings()[0], target.ErrCorrupt)
+			assert.ErrorContains(t, f.Warnings()[0], fmt.Sprintf(`"a.dll" at 0x1000 has %#x bytes in the list of modules, and 0x2000 in its own header`, size))
+		}
+	}
 }
 
 func TestOverlappingModules(t *testing.T) {

@@ -68,8 +68,29 @@ func (f *File) loadModules(n *notes) moduleList {
 			n.add(target.Corruptf("minidump: modules %q at %#x and %q at %#x overlap", p.Path, uint64(p.Base), m.Path, uint64(m.Base)))
 		}
 	}
+	for i := range modules {
+		m := &modules[i]
+		if own, ok := f.ownSize(m.Base); ok && own != m.SizeOfImage && (m.SizeOfImage != 0 || !f.isForeign()) {
+			n.add(target.Corruptf("minidump: module %q at %#x has %#x bytes in the list of modules, and %#x in its own header", m.Path, uint64(m.Base), m.SizeOfImage, own))
+		}
+	}
 	f.addMappings(modules)
 	return list
+}
+
+// ownSize returns SizeOfImage in the header of a PE image, if the dump has it. f.ReadMemory would ask for the modules.
+func (f *File) ownSize(base target.Addr) (size uint32, ok bool) {
+	const newHeader, signature, sizeOfImage = 0x3c, "PE\x00\x00", 24 + 56 // at newHeader: where the signature is
+	var dos [newHeader + 4]byte
+	if n, _ := f.mem.ReadMemory(dos[:], base); n < len(dos) || dos[0] != 'M' || dos[1] != 'Z' {
+		return 0, false
+	}
+	at := base + target.Addr(le.Uint32(dos[newHeader:]))
+	var head [sizeOfImage + 4]byte
+	if n, _ := f.mem.ReadMemory(head[:], at); n < len(head) || string(head[:len(signature)]) != signature {
+		return 0, false
+	}
+	return le.Uint32(head[sizeOfImage:]), true
 }
 
 // module decodes the MINIDUMP_MODULE e.
