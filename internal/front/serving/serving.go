@@ -89,8 +89,8 @@ type Limits struct {
 	BodyTime  time.Duration // for a client to send a body, 0 for 30 seconds
 }
 
-// HTTP serves requests at l until ctx ends, and then returns nil. Handlers check requests with a Door. A connection
-// whose body does not arrive in time is closed, even if the handler does not read the body.
+// HTTP serves requests at l until ctx ends, and then returns nil. Handlers check requests with a Door. If a body does not
+// arrive in time, the connection is closed, even if the handler does not read the body.
 func HTTP(ctx context.Context, l net.Listener, h http.Handler, o Limits) error {
 	h = timely(http.MaxBytesHandler(h, o.Body), cmp.Or(o.BodyTime, bodyTime))
 	s := &http.Server{Handler: h, ReadHeaderTimeout: headerTime, IdleTimeout: o.Idle, MaxHeaderBytes: maxHeader,
@@ -104,7 +104,7 @@ func HTTP(ctx context.Context, l net.Listener, h http.Handler, o Limits) error {
 	return err
 }
 
-// timely returns a handler whose clients have limit to send a body. http.Server.ReadTimeout would also end requests
+// timely returns a handler that gives clients limit to send a body. http.Server.ReadTimeout would also end requests
 // that are answered for longer than that.
 func timely(h http.Handler, limit time.Duration) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -119,7 +119,7 @@ func timely(h http.Handler, limit time.Duration) http.Handler {
 	})
 }
 
-// A timedBody is a body whose end lifts its connection's deadline.
+// A timedBody lifts the deadline of its connection at its end.
 type timedBody struct {
 	io.ReadCloser
 
