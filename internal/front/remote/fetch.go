@@ -218,8 +218,10 @@ func (f *File) refused(resp *http.Response) error {
 		return final{errors.New("the server does not serve parts of the file: download it")}
 	case s == http.StatusPreconditionFailed, s == http.StatusRequestedRangeNotSatisfiable && f.size > 0:
 		return final{ErrChanged}
-	case s == http.StatusRequestedRangeNotSatisfiable:
+	case s == http.StatusRequestedRangeNotSatisfiable && resp.Header.Get("Content-Range") == "bytes */0":
 		return final{errors.New("the file is empty")}
+	case s == http.StatusRequestedRangeNotSatisfiable:
+		return final{fmt.Errorf("%w: it has no part at the begin of the file, which may be empty", err)}
 	case s == http.StatusTooManyRequests, s == http.StatusRequestTimeout, s >= 500 && s != http.StatusNotImplemented:
 		return err
 	case s == http.StatusUnauthorized, s == http.StatusForbidden:

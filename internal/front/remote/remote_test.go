@@ -654,6 +654,20 @@ func TestLyingSize(t *testing.T) {
 	}
 }
 
+// TestNoPart: a file is called empty only if the server says so.
+func TestNoPart(t *testing.T) {
+	for size, words := range map[string]string{"bytes */0": "the file is empty", "bytes */5": "416", "": "may be empty"} {
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Range", size)
+			w.WriteHeader(http.StatusRequestedRangeNotSatisfiable)
+		}))
+		_, err := Open(s.URL, quick())
+		s.Close()
+		require.ErrorContains(t, err, words, size)
+		assert.Equal(t, size == "bytes */0", strings.Contains(err.Error(), "is empty"), err)
+	}
+}
+
 // TestRedirectedStore: another host gets neither the signature nor the session's token of a store that redirects to it.
 func TestRedirectedStore(t *testing.T) {
 	var mu sync.Mutex
