@@ -145,10 +145,7 @@ func (r *Runtime) domainModule(slot target.Addr) (*Module, error) {
 	switch o := &r.off.DomainAssembly; {
 	case o.Assembly != layout.Absent:
 		var assembly target.Addr
-		if assembly, err = r.ptr(da, o.Assembly, "DomainAssembly.Assembly"); err == nil && assembly == 0 {
-			return nil, changing("DomainAssembly %016x has no assembly", uint64(da))
-		}
-		if err == nil {
+		if assembly, err = r.ptr(da, o.Assembly, "DomainAssembly.Assembly"); err == nil && assembly != 0 {
 			module, err = r.ptr(assembly, r.off.Assembly.Module, "Assembly.Module")
 		}
 	case o.Module != layout.Absent:
@@ -156,22 +153,15 @@ func (r *Runtime) domainModule(slot target.Addr) (*Module, error) {
 	default: // since 11 the list contains Assemblies
 		module, err = r.ptr(da, r.off.Assembly.Module, "Assembly.Module")
 	}
-	switch {
-	case err != nil:
+	if err != nil || module == 0 { // an assembly that is being loaded has no module yet
 		return nil, err
-	case module == 0:
-		return nil, changing("the assembly at %016x has no module", uint64(da))
 	}
 	return r.TrustedModule(module)
 }
 
-// changing returns the error of a contradiction that the runtime makes for a moment when it loads an assembly.
-func changing(format string, args ...any) error {
-	return fmt.Errorf(format+"; it is damaged, or was being loaded and is %w", append(args, target.ErrNotInDump)...)
-}
-
-// unlisted returns an error if the list of modules lacks one that must be in it: the root assembly's, or one with precompiled code in a
-// range of code. The runtime enters the code of an assembly that it loads before it lists the assembly.
+// unlisted returns an error if the list of modules lacks one that must be in it: the root assembly's, or one that has types and has
+// precompiled code in a range of code. The runtime enters the code of an assembly that it loads before it lists the assembly, several of
+// them at once; it makes types afterwards.
 func (r *Runtime) unlisted(list []*Module) error {
 	listed := map[target.Addr]bool{}
 	for _, m := range list {
@@ -180,22 +170,13 @@ func (r *Runtime) unlisted(list []*Module) error {
 	if root, err := r.RootAssembly(); err == nil && root != 0 && !slices.ContainsFunc(list, func(m *Module) bool { return m.Assembly == root }) {
 		return target.Corruptf("the root assembly %016x is not in the list", uint64(root))
 	}
-	var lost *Module
 	for _, s := range CodeOf(r).knownSections() {
 		if s.Kind != CodeReadyToRun || listed[s.Image] {
 			continue
 		}
-		m, err := r.TrustedModule(s.Image)
-		if err != nil {
-			continue
+		if m, err := r.TrustedModule(s.Image); err == nil && len(m.definedRows()) > 0 {
+			return target.Corruptf("the module %016x has types, and code in a range of code, and is not in the list", uint64(m.Addr))
 		}
-		if lost != nil && lost != m {
-			return target.Corruptf("the modules %016x and %016x have code in ranges of code, and are not in the list", uint64(lost.Addr), uint64(m.Addr))
-		}
-		lost = m
-	}
-	if lost != nil {
-		return changing("the module %016x has code in a range of code, and is not in the list", uint64(lost.Addr))
 	}
 	return nil
 }

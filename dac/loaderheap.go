@@ -327,18 +327,30 @@ func (r *Runtime) CodeHeaps() ([]CodeHeap, error) {
 }
 
 // deniesCodeHeaps returns an error if a range of compiled code belongs to a heap that is not in the list, or ends elsewhere than the heap's memory.
+// Under a lock, the runtime enters the range of a new heap before it lists the heap, and removes the range of an old one after it (codeman.cpp, NewCodeHeap,
+// DeleteCodeHeap), so that the list can lack one.
 func (r *Runtime) deniesCodeHeaps(heaps []CodeHeap) error {
+	var lost *RangeSection
 	for _, s := range CodeOf(r).knownSections() {
 		if s.Kind != CodeJIT || s.err != nil {
 			continue
 		}
 		i := slices.IndexFunc(heaps, func(h CodeHeap) bool { return h.Node == s.Heap })
-		if i < 0 {
-			return target.Corruptf("the list of code heaps lacks %016x, which has code from %016x to %016x", uint64(s.Heap), uint64(s.Range.Start), uint64(s.Range.End))
+		switch {
+		case i >= 0:
+		case lost != nil && lost.Heap != s.Heap:
+			return target.Corruptf("the list of code heaps lacks %016x and %016x, which have ranges of code", uint64(lost.Heap), uint64(s.Heap))
+		default:
+			lost = s
+			continue
 		}
 		if h := &heaps[i]; h.Kind == LoaderCodeHeap && h.Err == nil && len(h.Blocks) == 1 && h.Blocks[0].Range.End < s.Range.End {
 			return target.Corruptf("the code heap %016x has memory up to %016x, and code up to %016x", uint64(h.Addr), uint64(h.Blocks[0].Range.End), uint64(s.Range.End))
 		}
+	}
+	if lost != nil {
+		return fmt.Errorf("the list of code heaps lacks %016x, which has code from %016x to %016x; it is damaged, or the heap was being made or freed and is %w",
+			uint64(lost.Heap), uint64(lost.Range.Start), uint64(lost.Range.End), target.ErrNotInDump)
 	}
 	return nil
 }

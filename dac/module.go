@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"sync"
 
 	"github.com/sosgo/sosgo/image"
 	"github.com/sosgo/sosgo/internal/base/lazy"
@@ -36,6 +37,8 @@ type Module struct {
 	blobs   lazy.Value[map[metadata.Token]target.Addr]
 	maps    [MapILVersions + 1]lazy.Value[[]lookupPart]
 	defined lazy.Value[map[target.Addr]uint32]
+	agreed  sync.Map // classToken -> struct{}: their members were compared
+	arities sync.Map // metadata.Token of a generic type -> int
 	where   MetadataSource
 }
 

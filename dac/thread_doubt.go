@@ -55,6 +55,8 @@ func (r *Runtime) doubts(l *threadList) iter.Seq[error] {
 }
 
 // denyObject returns an error if the two handles of a thread's managed object refer to different objects. The strong one is empty for most threads.
+// A collection that moves the object changes one handle after the other. The thread that collects is noted, but not that of a server GC
+// (threadsuspend.cpp, g_pSuspensionThread).
 func (r *Runtime) denyObject(t *Thread) error {
 	strong, err := r.ptr(t.Addr, r.off.Thread.StrongHandle, "Thread.StrongGCHandle")
 	if err != nil || strong == 0 || t.Unknown != nil || t.ExposedHandle == 0 {
@@ -64,18 +66,23 @@ func (r *Runtime) denyObject(t *Thread) error {
 	if err != nil || kept == 0 {
 		return nil //nolint:nilerr // nor here
 	}
-	if object, err := target.Pointer(r.mem, t.ExposedHandle); err == nil && object != kept {
-		return target.Corruptf("Thread %016x has the managed objects %016x and %016x", uint64(t.Addr), uint64(object), uint64(kept))
+	object, err := target.Pointer(r.mem, t.ExposedHandle)
+	if collector, gerr := r.GlobalPointer("GCThread"); err != nil || object == kept || gerr != nil || collector != 0 {
+		return nil //nolint:nilerr // nor here
 	}
-	return nil
+	return fmt.Errorf("Thread %016x has the managed objects %016x and %016x; one is damaged, or a collection was moving it and it is %w", uint64(t.Addr), uint64(object),
+		uint64(kept), target.ErrNotInDump)
 }
 
-// denyFinalizer returns an error if the runtime names a finalizer thread that is not in its list, or none for several threads: it starts that thread
-// first.
+// denyFinalizer returns an error if the runtime names a finalizer thread that is not in its list, or none for several threads: it makes that thread
+// first, and names it afterwards.
 func (r *Runtime) denyFinalizer(l *threadList) error {
 	at, err := r.GlobalPointer("FinalizerThread")
 	if err != nil || len(l.threads) < 2 || slices.ContainsFunc(l.threads, func(t Thread) bool { return t.Addr == at }) {
 		return nil //nolint:nilerr // there is nothing to compare with
+	}
+	if at == 0 && len(l.threads) == 2 {
+		return fmt.Errorf("there is no finalizer thread; it was being made and is %w", target.ErrNotInDump)
 	}
 	return target.Corruptf("the finalizer thread is %016x, which is not in the list", uint64(at))
 }

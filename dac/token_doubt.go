@@ -1,10 +1,18 @@
 package dac
 
 import (
+	"cmp"
+
 	"github.com/sosgo/sosgo/internal/files/layout"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/target"
 )
+
+// A classToken is a class of a module, as the first of its types refers to it, and the token that a type has.
+type classToken struct {
+	class target.Addr // the EEClass, or the canonical MethodTable that refers to it
+	token metadata.Token
+}
 
 // membersDeny returns an error if the class of mt declares a field or a method of another type than the one with mt's token. The runtime shares
 // the class between the instances of a generic type, which are in no map of the module. What can't be read denies nothing.
@@ -12,6 +20,19 @@ func (m *Module) membersDeny(mt *MethodTable) error {
 	if m.editable() {
 		return nil
 	}
+	k := classToken{cmp.Or(mt.EEClass, mt.Canonical), mt.Token}
+	if _, ok := m.agreed.Load(k); ok {
+		return nil
+	}
+	err := m.compareMembers(mt)
+	if err == nil {
+		m.agreed.Store(k, struct{}{})
+	}
+	return err
+}
+
+// compareMembers is membersDeny for the first type with a class and a token.
+func (m *Module) compareMembers(mt *MethodTable) error {
 	md, err := m.Metadata()
 	if err != nil {
 		return nil //nolint:nilerr // there is nothing to compare with
@@ -75,9 +96,17 @@ func (r *Runtime) deniesArity(mt *MethodTable, arguments int) error {
 	if err != nil {
 		return nil //nolint:nilerr // nor here
 	}
-	parameters, err := md.GenericParams(mt.Token)
-	if err != nil || parameters.Len() == arguments {
-		return nil //nolint:nilerr // nor here
+	known, ok := m.arities.Load(mt.Token)
+	if !ok {
+		parameters, err := md.GenericParams(mt.Token)
+		if err != nil {
+			return nil //nolint:nilerr // nor here
+		}
+		known = parameters.Len()
+		m.arities.Store(mt.Token, known)
 	}
-	return target.Corruptf("the generic type %016x has %d type arguments, and its definition %d parameters", uint64(mt.Addr), arguments, parameters.Len())
+	if parameters := known.(int); parameters != arguments {
+		return target.Corruptf("the generic type %016x has %d type arguments, and its definition %d parameters", uint64(mt.Addr), arguments, parameters)
+	}
+	return nil
 }

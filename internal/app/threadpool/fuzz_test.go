@@ -2,6 +2,7 @@ package threadpool_test
 
 import (
 	"context"
+	"encoding/binary"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -139,5 +140,22 @@ func TestCanceled(t *testing.T) {
 		"timers":     func() error { _, err := threadpool.Timers(ctx, v.Process); return err },
 	} {
 		assert.ErrorIs(t, ask(), context.Canceled, name)
+	}
+}
+
+// TestSlotBeingTaken has a slot behind the items from which a worker is taking an item: its number is one round of the ring behind. Another number is damage.
+func TestSlotBeingTaken(t *testing.T) {
+	const name, slots = "net10-async", 32
+	d, over := testdump.OpenOverlaid(t, name)
+	r := reader(t, d)
+	const position, at = 23, target.Addr(0x7fea858071a0) // of an item, and the place of its slot's number
+	for n, damaged := range map[int32]bool{
+		position + 1: false, position: false, position - slots + 1: false,
+		position - slots: true, position - 1: true, position + slots: true, position + 2: true,
+	} {
+		over.Set(testdump.Damage{At: at, Bytes: binary.LittleEndian.AppendUint32(nil, uint32(n))})
+		q, err := r.Queues(context.Background())
+		require.NoError(t, err)
+		assert.Equal(t, damaged, q.Lost != nil, "%d: %v", n, q.Lost)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/app/threadpool/internal/parts"
 	"github.com/sosgo/sosgo/internal/base/limits"
+	"github.com/sosgo/sosgo/internal/base/ticks"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
@@ -56,15 +57,14 @@ func (q *queueReader) shared() {
 	q.concurrent(answer.QueueLowPriority, &s.Low, at)
 }
 
-// workers counts the threads that are workers of the pool.
-func (q *queueReader) workers() (n int) {
-	list, _ := q.r.rt.Threads() // those that can be read
-	for i := range list {
-		if t := &list[i]; t.State&dac.ThreadPoolWorker != 0 && t.State&(dac.ThreadDead|dac.ThreadUnstarted) == 0 && t.Unknown == nil {
-			n++
-		}
+// workers returns the number of workers that the class library's pool counts. The states of threads do not tell: those that wait for handles or poll
+// for the pool have the same, and so do workers of the runtime's own pool (.NET 5 and earlier), which also does the runtime's work.
+func (q *queueReader) workers() int64 {
+	var pool answer.ThreadPool
+	if _, err := q.r.portable(&pool, &ticks.Clock{}); err != nil {
+		return 0
 	}
-	return n
+	return pool.Total.Value
 }
 
 // assignable reads the queues that the pool creates on machines with many processors, one for each group of workers.
@@ -162,7 +162,7 @@ type queued struct {
 
 // concurrentItems returns the items of a ConcurrentQueue, the next one first. A slot holds an item if its sequence
 // number is one more than its position. The queue tests the same, regardless of its tail. After the items, the number is
-// the position: another one is damage.
+// the position, or still that of the item that was taken from the slot a moment ago, one round of the ring earlier: another one is damage.
 func concurrentItems(b *objects.Binder, o objects.Object) iter.Seq2[queued, error] {
 	return func(yield func(queued, error) bool) {
 		s, at, err := objects.BindObject[*concurrentQueue](b, o)
@@ -222,7 +222,8 @@ func segmentItems(b *objects.Binder, o objects.Object, base *int, yield func(que
 		x := slots.Instance(uint32(n))
 		sequence, err := sl.Sequence.Int(x)
 		if err == nil && int32(sequence) != int32(head+i+1) {
-			if int32(sequence) != int32(head+i) { // the number of a slot that waits for an item
+			// A worker moves the head before it gives the slot the number of the next round.
+			if waits, taken := int32(head+i), int32(head+i-int64(slots.Len)+1); int32(sequence) != waits && int32(sequence) != taken {
 				return next, true, target.CorruptHeapf("segment %016x of a queue has the number %d in slot %d, where the item %d begins", uint64(o.Addr), sequence, n, head+i)
 			}
 			break
