@@ -8,7 +8,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A classToken is a class of a module, as the first of its types refers to it, and the token that a type has.
+// A classToken is a class, as a type refers to it, and the token of the type.
 type classToken struct {
 	class target.Addr // the EEClass, or the canonical MethodTable that refers to it
 	token metadata.Token
@@ -48,7 +48,11 @@ func (m *Module) compareMembers(mt *MethodTable) error {
 		if first.member.Row() == 0 {
 			continue
 		}
-		if owner, err := first.owner(first.member.Row()); err == nil && owner != mt.Token.Row() {
+		switch owner, err := first.owner(first.member.Row()); {
+		case err != nil:
+		case owner == mt.Token.Row():
+			return nil // the first member that can be compared tells
+		default:
 			return target.Corruptf("MethodTable %016x has the token %08x, but its class declares %08x of the type %08x", uint64(mt.Addr), uint32(mt.Token),
 				uint32(first.member), uint32(metadata.NewToken(metadata.TableTypeDef, owner)))
 		}
