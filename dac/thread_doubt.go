@@ -55,7 +55,7 @@ func (r *Runtime) doubts(l *threadList) iter.Seq[error] {
 }
 
 // denyObject returns an error if the two handles of a thread's managed object refer to different objects. The strong one is empty for most threads.
-// A collection that moves the object changes one handle after the other. The thread that collects is noted, but not that of a server GC
+// A collection that moves the object changes one handle after the other. The thread that collects is noted, unless it belongs to a server GC
 // (threadsuspend.cpp, g_pSuspensionThread).
 func (r *Runtime) denyObject(t *Thread) error {
 	strong, err := r.ptr(t.Addr, r.off.Thread.StrongHandle, "Thread.StrongGCHandle")

@@ -162,7 +162,7 @@ type queued struct {
 
 // concurrentItems returns the items of a ConcurrentQueue, the next one first. A slot holds an item if its sequence
 // number is one more than its position. The queue tests the same, regardless of its tail. After the items, the number is
-// the position, or still that of the item that was taken from the slot a moment ago, one round of the ring earlier: another one is damage.
+// the position, or still belongs to the item that was taken from the slot a moment ago, one round of the ring earlier: another one is damage.
 func concurrentItems(b *objects.Binder, o objects.Object) iter.Seq2[queued, error] {
 	return func(yield func(queued, error) bool) {
 		s, at, err := objects.BindObject[*concurrentQueue](b, o)
