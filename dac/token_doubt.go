@@ -51,7 +51,7 @@ func (m *Module) compareMembers(mt *MethodTable) error {
 		switch owner, err := first.owner(first.member.Row()); {
 		case err != nil:
 		case owner == mt.Token.Row():
-			return nil // the first member that can be compared tells
+			return nil // the first member that can be compared decides
 		default:
 			return target.Corruptf("MethodTable %016x has the token %08x, but its class declares %08x of the type %08x", uint64(mt.Addr), uint32(mt.Token),
 				uint32(first.member), uint32(metadata.NewToken(metadata.TableTypeDef, owner)))

@@ -57,7 +57,7 @@ func (q *queueReader) shared() {
 	q.concurrent(answer.QueueLowPriority, &s.Low, at)
 }
 
-// workers returns the number of workers that the class library's pool counts. The states of threads do not tell: those that wait for handles or poll
+// workers returns the number of workers that the class library's pool counts. The states of threads do not show it: threads that wait for handles or poll
 // for the pool have the same, and so do workers of the runtime's own pool (.NET 5 and earlier), which also does the runtime's work.
 func (q *queueReader) workers() int64 {
 	var pool answer.ThreadPool
