@@ -315,7 +315,7 @@ export interface EventPipeProvider {
 export interface EventSource {
   address: string; counters?: EventCounters; disposed?: boolean | null; enabled?: boolean | null; etw?: EventProvider;
   eventPipe?: EventProvider; failure?: string | null; keywords?: string | null; level?: string | null;
-  listeners: Array<EventListener> | null; name: string | null; type: string | null;
+  listeners: Array<EventListener> | null; name: string | null; trimmed?: boolean; type: string | null;
 }
 
 export interface Exception {
