@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -18,6 +17,7 @@ import (
 	"github.com/sosgo/sosgo/internal/app/crash"
 	"github.com/sosgo/sosgo/internal/app/triage"
 	"github.com/sosgo/sosgo/internal/base/compilernames"
+	"github.com/sosgo/sosgo/internal/front/remote"
 	"github.com/sosgo/sosgo/process"
 	"github.com/sosgo/sosgo/target"
 )
@@ -227,8 +227,8 @@ func (s *session) open(r *request, raw json.RawMessage) error {
 // stopped sends the stopped event, with the crash if one is recorded, or with the first finding of a triage.
 func (s *session) stopped() {
 	info := s.opened.Dump.File().Process()
-	s.server.out.event("process", dap.ProcessEventBody{Name: cmpText(info.Command, filepath.Base(s.opened.Path)), SystemProcessId: int(info.ID), StartMethod: "attach"})
-	s.console(fmt.Sprintf("%s: each line is an expression, or a command of sosgo; help lists them.\n", filepath.Base(s.opened.Path)))
+	s.server.out.event("process", dap.ProcessEventBody{Name: cmpText(info.Command, remote.Base(s.opened.Path)), SystemProcessId: int(info.ID), StartMethod: "attach"})
+	s.console(fmt.Sprintf("%s: each line is an expression, or a command of sosgo; help lists them.\n", remote.Base(s.opened.Path)))
 	stop := dap.StoppedEventBody{Reason: "pause", Description: "Dump", AllThreadsStopped: true}
 	crash, crashErr := s.crash(s.ctx)
 	crashed := crashErr == nil && !crash.Alive && !crash.Undecided

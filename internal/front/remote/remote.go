@@ -16,6 +16,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -92,6 +93,22 @@ func Name(address string) string {
 	u.Fragment, u.User = "", nil
 	s, _ := url.PathUnescape(u.String())
 	return s
+}
+
+// Shown returns the path of a dump as it may be shown to others: an address as by Name.
+func Shown(path string) string {
+	if Is(path) {
+		return Name(path)
+	}
+	return path
+}
+
+// Base returns the last element of the path or the address of a dump, without the address's query.
+func Base(path string) string {
+	if Is(path) {
+		path, _, _ = strings.Cut(Name(path), "?")
+	}
+	return filepath.Base(path)
 }
 
 // A File is an open file. It is safe for concurrent use, and implements target.Source.

@@ -695,3 +695,17 @@ func TestRedirectedStore(t *testing.T) {
 	assert.NotZero(t, asked)
 	assert.Empty(t, leaked)
 }
+
+// TestShown checks that what others see of an address has neither its password nor its query, which may be a signature.
+func TestShown(t *testing.T) {
+	const address = "https://me:hidden@h.example/crashes/a.dmp?X-Amz-Signature=hidden&b=c/d#hidden"
+	for path, want := range map[string]struct{ shown, base string }{
+		address:                         {"https://h.example/crashes/a.dmp?…", "a.dmp"},
+		"s3://crashes/shop/a.dmp":       {"s3://crashes/shop/a.dmp", "a.dmp"},
+		"/dumps/a.dmp?b=c":              {"/dumps/a.dmp?b=c", "a.dmp?b=c"},
+		"HTTP://h/%zz?signature=hidden": {"HTTP://…", "…"},
+	} {
+		assert.Equal(t, want.shown, Shown(path))
+		assert.Equal(t, want.base, Base(path))
+	}
+}

@@ -324,9 +324,7 @@ func (a *adder) count(do func()) {
 
 func (a *adder) log(e *fleet.Entry) {
 	e.At, e.Tool = time.Now().UTC(), a.c.Version()
-	if remote.Is(e.File) {
-		e.File = remote.Name(e.File)
-	}
+	e.File = remote.Shown(e.File)
 	if err := a.f.Log(*e); err != nil {
 		a.count(func() { a.c.Warn(err) })
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/internal/front/mcpserver"
+	"github.com/sosgo/sosgo/internal/front/remote"
 	"github.com/sosgo/sosgo/internal/front/report"
 )
 
@@ -97,7 +98,7 @@ func (a *asker) name(paths []string) error {
 		if p == "-" {
 			return a.c.Usagef("standard input is for the protocol: name a dump's file")
 		}
-		base := path.Base(filepath.ToSlash(p))
+		base := path.Base(filepath.ToSlash(remote.Base(p)))
 		id := base
 		for n := 2; a.dumps[id] != nil; n++ {
 			id = fmt.Sprintf("%s-%d", base, n)
@@ -169,7 +170,7 @@ func (a *asker) Ask(ctx context.Context, q mcpserver.Question, out, notes io.Wri
 
 // Line implements mcpserver.Asker.
 func (a *asker) Line(id string, words []string, document bool) string {
-	line := []string{"sosgo", "-d", a.dumps[id].path}
+	line := []string{"sosgo", "-d", remote.Shown(a.dumps[id].path)}
 	if document {
 		line = append(line, "--json")
 	}

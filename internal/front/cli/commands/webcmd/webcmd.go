@@ -10,7 +10,6 @@ import (
 	"net"
 	"net/netip"
 	"os"
-	"path/filepath"
 	"runtime/debug"
 	"sync"
 	"time"
@@ -18,6 +17,7 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/internal/front/cli/text/processtext"
+	"github.com/sosgo/sosgo/internal/front/remote"
 	"github.com/sosgo/sosgo/internal/front/report"
 	"github.com/sosgo/sosgo/internal/front/webui"
 )
@@ -131,7 +131,7 @@ func open(c *cli.Context, others []string) (webui.Subject, *asker, error) {
 	if err != nil {
 		return webui.Subject{}, nil, err
 	}
-	return webui.Subject{File: filepath.Base(c.Session.Path()), Others: others}, &asker{desk: desk, seat: desk.Seat()}, nil
+	return webui.Subject{File: remote.Base(c.Session.Path()), Others: others}, &asker{desk: desk, seat: desk.Seat()}, nil
 }
 
 // An asker runs questions at a desk.
