@@ -33,26 +33,32 @@ func (d *describer) smashed() *smash {
 	if f := d.fault; f != nil {
 		ip, _ := f.regs.IP()
 		sp, known := f.regs.SP()
-		if known && f.where == "" && d.nobodys(ip) && d.word(sp-8) == ip && !d.returnsHere(sp) {
-			return d.smash(sp-8, "")
+		if w, read := d.word(sp - 8); known && f.where == "" && read && w == ip && d.nobodys(ip) && !d.returnsHere(sp) {
+			return d.smash(sp-8, ip, "")
 		}
 	}
-	if at := d.outer.callerSP; at != 0 && d.nobodys(d.word(at-8)) {
-		return d.smash(at-8, d.outer.method)
+	if at := d.outer.callerSP; at != 0 {
+		if w, read := d.word(at - 8); read && d.nobodys(w) {
+			return d.smash(at-8, w, d.outer.method)
+		}
 	}
 	return nil
 }
 
-// returnsHere reports whether the word at a is a return address: a call ends where it points.
+// returnsHere reports whether the word at a may be a return address: a call ends where it points, or it is not in the dump.
 func (d *describer) returnsHere(a target.Addr) bool {
-	_, call, err := unwind.CallBefore(d.p.Memory(), d.p.Target().Platform().Arch, d.word(a))
-	return call || err != nil && !d.nobodys(d.word(a))
+	w, read := d.word(a)
+	if !read {
+		return true
+	}
+	_, call, err := unwind.CallBefore(d.p.Memory(), d.p.Target().Platform().Arch, w)
+	return call || err != nil && !d.nobodys(w)
 }
 
-// word returns the word at a, or 0.
-func (d *describer) word(a target.Addr) target.Addr {
-	w, _ := target.Pointer(d.p.Memory(), a)
-	return w
+// word returns the word at a. It reports false if the word is not in the dump: nothing is concluded from it then.
+func (d *describer) word(a target.Addr) (target.Addr, bool) {
+	w, err := target.Pointer(d.p.Memory(), a)
+	return w, err == nil
 }
 
 // nobodys reports whether a can't be in code: it is in no module and in no memory that the process may execute. Without a list of memory only
@@ -76,9 +82,9 @@ func (d *describer) nobodys(a target.Addr) bool {
 	return listed
 }
 
-// smash returns the part around slot that was overwritten with the same word, or with text.
-func (d *describer) smash(slot target.Addr, method string) *smash {
-	s := &smash{slot: slot, returns: d.word(slot), over: target.RangeAt(slot, 8), method: method}
+// smash returns the part around slot, which has the word returns, that was overwritten with the same word, or with text.
+func (d *describer) smash(slot, returns target.Addr, method string) *smash {
+	s := &smash{slot: slot, returns: returns, over: target.RangeAt(slot, 8), method: method}
 	alike := func(w target.Addr) bool { return w == s.returns || isText(w) && isText(s.returns) }
 	for range mostSmashed {
 		if w, err := target.Pointer(d.p.Memory(), s.over.Start-8); err != nil || !alike(w) {
