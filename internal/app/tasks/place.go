@@ -108,7 +108,7 @@ func (m *machine) sites(r *Reader) (map[int32]awaitSite, error) {
 		if err != nil {
 			return nil, err
 		}
-		return awaitSites(md, body.Code)
+		return awaitSites(func(t metadata.Token) string { return ilcalls.MemberName(md, t) }, body.Code)
 	})
 }
 
@@ -122,6 +122,7 @@ const (
 	opLdc      = 0x20
 	opCall     = 0x28
 	opCallvirt = 0x6f
+	opLdflda   = 0x7c
 	opStfld    = 0x7d
 )
 
@@ -148,9 +149,10 @@ func (c *lastCall) through(in *metadata.Instruction) {
 	}
 }
 
-// awaitSites finds the awaits in the IL of a MoveNext. Compilers suspend a method in this order: GetAwaiter returns the
-// awaiter; the state's number is stored in <>1__state (and in a local); the awaiter is stored in its field.
-func awaitSites(md *metadata.Metadata, il []byte) (map[int32]awaitSite, error) {
+// awaitSites finds the awaits in the IL of a MoveNext; member names a field or a method. Compilers suspend a method in this order: GetAwaiter
+// returns the awaiter; the state's number is stored in <>1__state (and in a local); the awaiter is stored in its field. Mono's compiler stores
+// the awaiter first, and passes the field to the builder after it has stored the number.
+func awaitSites(member func(metadata.Token) string, il []byte) (map[int32]awaitSite, error) {
 	out := map[int32]awaitSite{}
 	var number, state int32 = notSuspended, notSuspended // the last constant and the last stored state
 	result, awaited := lastCall{local: -1}, ""
@@ -167,19 +169,19 @@ func awaitSites(md *metadata.Metadata, il []byte) (map[int32]awaitSite, error) {
 		}
 		switch op {
 		case opCall, opCallvirt:
-			switch name := ilcalls.MemberName(md, in.Token()); {
+			switch name := member(in.Token()); {
 			case strings.HasSuffix(name, ".GetAwaiter"):
 				awaited, result = result.name, lastCall{local: -1}
 			case strings.HasSuffix(name, ".ConfigureAwait") && result.local < 0: // applied to what the call returned
 			default:
 				result = lastCall{name, -1}
 			}
-		case opStfld:
-			name := ilcalls.MemberName(md, in.Token())
+		case opLdflda, opStfld:
+			name := member(in.Token())
 			field := name[strings.LastIndexByte(name, '.')+1:]
 			site, known := out[state]
 			switch {
-			case field == "<>1__state" || field == "$State" || field == "$PC":
+			case op == opStfld && (field == "<>1__state" || field == "$State" || field == "$PC"):
 				if state = number; field == "$PC" {
 					state--
 				}
