@@ -38,6 +38,7 @@ const (
 	FindingMemory      FindingKind = "out of memory"             // the GC could not get memory
 	FindingDeadlock    FindingKind = "deadlock"                  // threads or suspended code wait for each other without an end
 	FindingService     FindingKind = "failed hosted service"     // the ExecuteAsync of a BackgroundService failed
+	FindingStarting    FindingKind = "host that is starting"     // a host has begun to start, and has not started
 	FindingStopping    FindingKind = "host that is stopping"     // a host has begun to stop, and has not stopped
 	FindingStarved     FindingKind = "starved thread pool"       // work waits, and no worker is free because they wait themselves
 	FindingPile        FindingKind = "growing queue"             // far more work waits than the pool's workers can take

@@ -96,7 +96,7 @@ type TrackedEntities struct {
 type Hosts struct {
 	Gaps
 	Hosts    []Host    `json:"hosts" doc:"the hosts, by their addresses" text:"hosts|generic hosts"`
-	Verdicts []Verdict `json:"verdicts" doc:"hosted services that failed, and hosts that are stopping"`
+	Verdicts []Verdict `json:"verdicts" doc:"hosted services that failed, hosts that did not start, and what starting and stopping hosts wait for"`
 }
 
 // The states of a Host.
@@ -116,6 +116,8 @@ type Host struct {
 	Environment     Text            `json:"environment,omitzero" doc:"the name of the environment, such as Production" text:"environment;line"`
 	State           Text            `json:"state" doc:"not started, starting, start failed, running, stopping or stopped, by the tokens of IHostApplicationLifetime and by its StartAsync" text:"%"`
 	Failure         *TaskException  `json:"failure,omitempty" doc:"the exception that came out of its StartAsync, if a thread handles it" text:"failed by"`
+	StartsOn        *Thread         `json:"startsOn,omitempty" doc:"the thread that is in its StartAsync, while that is not suspended" text:"-"`
+	StartsIn        string          `json:"startsIn,omitempty" doc:"the outermost method on that thread that does not belong to the host: that of a service, most often" text:"in %"`
 	OnException     Text            `json:"onException,omitzero" doc:"what it does when a BackgroundService fails (BackgroundServiceExceptionBehavior): StopHost or Ignore; absent before .NET 6, which ignores it" text:"on exception;line"`
 	ShutdownTimeout Text            `json:"shutdownTimeout,omitzero" doc:"how long its services may take to stop" text:"shutdown timeout;line"`
 	Services        []HostedService `json:"services" doc:"its hosted services, in the order in which they start; the last one stops first"`
@@ -138,5 +140,6 @@ type HostedService struct {
 	State      Text            `json:"state,omitzero" doc:"not started, running, completed, canceled or failed; empty for a service that is no BackgroundService, which records none" text:"%"`
 	Task       target.Addr     `json:"task,omitempty" doc:"the task that ExecuteAsync returned"`
 	Exceptions []TaskException `json:"exceptions,omitempty" doc:"what it failed with" text:"exceptions"`
+	Starting   *AsyncWork      `json:"starting,omitempty" doc:"the host waits for its StartAsync: the suspended methods, and what they wait for" text:"starting: the host waits for its StartAsync"`
 	Stopping   *AsyncWork      `json:"stopping,omitempty" doc:"the host waits for its StopAsync: the suspended methods, and what they wait for" text:"stopping: the host waits for its StopAsync"`
 }

@@ -44,7 +44,7 @@ var conclusions = []struct {
 		InitializerFailed, AllocationFailed, HeapLimit, Follows, UsuallyMeans}},
 
 	// The objects that it names are read from the heap. More such objects would not refute it.
-	{onHeap, []*Sentence{RefersToAllocator, NotCaught, FailedCommand, FailedTask, AsyncVoid, OfClassFailed, ServiceFailed, HostStopping, HostOfStopping, ClientsUnshared,
+	{onHeap, []*Sentence{RefersToAllocator, NotCaught, FailedCommand, FailedTask, AsyncVoid, OfClassFailed, ServiceFailed, HostStopping, HostStartWaits, ClientsUnshared,
 		OneHashCode, Collisions, AwaitFinalizer, BlocksOf, HandlesOf}},
 	{append(slices.Clip(queue), answer.StackComplete), []*Sentence{ItemsSignal}},
 	{queue, []*Sentence{AbandonedWaiters, RedisSilent, DatabaseSilent, DatabaseUnopened, ServerSilent, Backlog, OneInBacklog, WaitForConnection, RequestsWait, PoolWithoutWork}},
@@ -60,7 +60,7 @@ var conclusions = []struct {
 
 	// Frames, code and variables show it.
 	{stacks, []*Sentence{Overflowed, FailFast, AssertionFailed, FinalizerDoes, CalledExit, RunsExit}},
-	{frames, []*Sentence{ThreadRuns, ManyThreads, ThreadsRun, ThreadsRan}},
+	{frames, []*Sentence{ThreadRuns, HostStartsOn, ManyThreads, ThreadsRun, ThreadsRan}},
 	{il, []*Sentence{FollowsLoop, ThreadSpins, ThreadsSpin}},
 	{append(slices.Clip(il), answer.NoCollection), []*Sentence{GoesRound, GoesRoundOr, FollowsCircle}},
 	{[]answer.Premise{answer.CodeFound}, []*Sentence{JumpedTo, CodeFaulted, TouchesNone, MethodReturns, ReturnLed}},
@@ -69,7 +69,7 @@ var conclusions = []struct {
 
 	// Another thread could refute it.
 	{[]answer.Premise{answer.ThreadsListed}, []*Sentence{NoCrash}},
-	{append(slices.Clip(Suspended), answer.ThreadsListed, answer.AllStacks), []*Sentence{HostNotStarted, HostOfNotStarted}},
+	{append(slices.Clip(Suspended), answer.ThreadsListed, answer.AllStacks), []*Sentence{HostNotStarted}},
 	{threads, []*Sentence{Aborted, AbortedWith, MainReturned, MainReturnedBut}},
 	{workers, []*Sentence{PilesUpThoughFree, PilesUp, KeepsUp, Starved, NearlyStarved, PoolBusy}},
 	{waits, []*Sentence{MonitorDeadlock, MonitorCircle, Deadlock, CircleOfWaits, ContextDeadlock, SyncOverAsync, EntryWaits, OtherWait, HeldLock, SameHandle,

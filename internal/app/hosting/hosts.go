@@ -11,7 +11,6 @@ import (
 	"github.com/sosgo/sosgo/internal/app/shapes"
 	"github.com/sosgo/sosgo/internal/app/tasks"
 	"github.com/sosgo/sosgo/internal/base/ticks"
-	"github.com/sosgo/sosgo/internal/words"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"
 )
@@ -94,7 +93,7 @@ func (r *Reader) hosts(ctx context.Context, h *heap.Heap, t *tasks.Reader, o hea
 			if err != nil {
 				return nil, err
 			}
-			r.stopping(in, h, out.Hosts, s)
+			r.standing(in, h, out.Hosts, s, stopMachine)
 		}
 	}
 	for i := range out.Hosts {
@@ -221,10 +220,10 @@ func serviceState(f tasks.Flags) string {
 	return answer.ServiceCompleted
 }
 
-// stopping finds the service that a host stops in a stack, by awaiting its StopAsync. It is the current one of the
-// iterator in the host's own method, or else the service that the outermost awaited method refers to.
-func (r *Reader) stopping(in shapes.Reading, h *heap.Heap, hosts []answer.Host, s *answer.AsyncStack) {
-	path := stopPath(s.Frames)
+// standing finds the service that a host starts or stops in a stack, by awaiting its StartAsync or StopAsync: machine is that of the host's own
+// method. It is the one that the outermost method refers to, or the current one of an iterator in a method of the host.
+func (r *Reader) standing(in shapes.Reading, h *heap.Heap, hosts []answer.Host, s *answer.AsyncStack, machine string) {
+	path := pathTo(s.Frames, machine)
 	var found *answer.HostedService
 	of := target.Addr(0) // the host
 	for _, f := range slices.Backward(path) {
@@ -242,25 +241,32 @@ func (r *Reader) stopping(in shapes.Reading, h *heap.Heap, hosts []answer.Host, 
 			a := ref.Target
 			if slices.ContainsFunc(hosts, func(h answer.Host) bool { return h.Address == a }) {
 				of = a
-			} else if own {
-				a = r.current(in, a)
 			}
 			if found == nil {
 				found = serviceAt(hosts, of, a)
 			}
+			if found == nil && own && a != of {
+				found = serviceAt(hosts, of, r.current(in, a))
+			}
 		}
 	}
-	if found != nil && found.Stopping == nil {
+	if found == nil {
+		return
+	}
+	work := &found.Stopping
+	if machine == startMachine {
+		work = &found.Starting
+	}
+	if *work == nil {
 		in.Note(s.Reason.Err)
-		found.Stopping = &answer.AsyncWork{Reason: s.Reason, Why: s.Why, Frames: path}
+		*work = &answer.AsyncWork{Reason: s.Reason, Why: s.Why, Frames: path}
 	}
 }
 
-// stopPath returns the frames of a stack from the innermost to Host.StopAsync, or nil if StopAsync is not suspended
-// there.
-func stopPath(frames []answer.AsyncFrame) []answer.AsyncFrame {
+// pathTo returns the frames of a stack from the innermost to the state machine of a host's method, or nil if that is not suspended there.
+func pathTo(frames []answer.AsyncFrame, machine string) []answer.AsyncFrame {
 	is := func(f answer.AsyncFrame) bool {
-		return !f.Name.IsZero() && strings.Contains(f.Type.S, stopMachine) && f.State != nil && *f.State >= 0
+		return !f.Name.IsZero() && strings.Contains(f.Type.S, machine) && f.State != nil && *f.State >= 0
 	}
 	at := slices.IndexFunc(frames, is)
 	if at < 0 {
@@ -305,82 +311,4 @@ func (r *Reader) current(in shapes.Reading, a target.Addr) target.Addr {
 		return 0
 	}
 	return in.PointerAt(&s.Current, x).Value
-}
-
-// verdicts draws the conclusions about a host.
-func verdicts(h *answer.Host) []answer.Verdict {
-	var out []answer.Verdict
-	show := []string{"host"}
-	for i := range h.Services {
-		s := &h.Services[i]
-		if s.State.S != answer.ServiceFailed {
-			continue
-		}
-		var exception, effect answer.Statement
-		if len(s.Exceptions) > 0 {
-			exception = words.Failure(&s.Exceptions[0])
-		}
-		switch {
-		case h.OnException.S == "Ignore" && h.State.S == answer.HostRunning:
-			effect = words.HostGoesOn.Of()
-		case h.OnException.S == "StopHost" && h.State.S == answer.HostStopping:
-			effect = words.HostStops.Of()
-		}
-		v := answer.Conclude(answer.FindingService, words.ServiceFailed.Of(words.Type(s.Type.String()), exception, effect), answer.StrengthRecorded, words.ExecuteFaulted.Of(words.ShortObject(s.Task)))
-		v.Sites, v.Show = []answer.Site{answer.FailedSite(s.Type, s.Exceptions)}, append(show, fmt.Sprintf("taskstate %x", uint64(s.Task)))
-		if len(s.Exceptions) > 0 {
-			v.Show = append(v.Show, fmt.Sprintf("printexception %x", uint64(s.Exceptions[0].Object)))
-		}
-		out = append(out, v)
-	}
-	if h.State.S == answer.HostStartFailed {
-		out = append(out, startFailed(h))
-	}
-	if h.State.S != answer.HostStopping {
-		return out
-	}
-	facts := []answer.Statement{words.TokenCanceled.Of(words.ShortObject(h.Address))}
-	var sites []answer.Site
-	var waits []answer.Statement
-	for i := range h.Services {
-		if s := &h.Services[i]; s.Stopping != nil {
-			wait := answer.Statement{}
-			if why := s.Stopping.Why; !why.IsZero() {
-				wait = words.WhichWaitsFor.Of(why)
-			}
-			waits = append(waits, words.ServiceWaits.Of(words.Type(s.Type.String()), wait))
-			sites = append(sites, answer.Site{Method: s.Type, Does: "StopAsync"})
-			facts = append(facts, words.StopStandsAt.Of(words.ShortObject(s.Address)))
-			show = append(show, fmt.Sprintf("dumpasync -address %x", uint64(s.Stopping.Frames[0].Object)))
-		}
-	}
-	stops := answer.Statement{}
-	if len(waits) > 0 {
-		stops = words.StopWaits.Of(words.Join("; and of ", waits...))
-	}
-	v := answer.Conclude(answer.FindingStopping, words.HostStopping.Of(stops), answer.StrengthRecorded, facts...)
-	v.Show, v.Sites = show, sites
-	if h.Application.S != "" {
-		v.Statement = words.HostOfStopping.Of(words.Text(h.Application.S), stops)
-	}
-	return append(out, v)
-}
-
-// startFailed concludes that a host did not start.
-func startFailed(h *answer.Host) answer.Verdict {
-	var exception answer.Statement
-	if h.Failure != nil {
-		exception = words.Failure(h.Failure)
-	}
-	v := answer.Conclude(answer.FindingService, words.HostNotStarted.Of(exception), answer.StrengthLikely, words.StartEnded.Of(words.ShortObject(h.Address)))
-	if h.Application.S != "" {
-		v.Statement = words.HostOfNotStarted.Of(words.Text(h.Application.S), exception)
-	}
-	v.Show = []string{"host"}
-	if h.Failure != nil {
-		v.Because(words.TraceOfStart.Of())
-		v.Sites = []answer.Site{answer.FailedSite(answer.Text{S: "Host.StartAsync"}, []answer.TaskException{*h.Failure})}
-		v.Show = append(v.Show, fmt.Sprintf("printexception %x", uint64(h.Failure.Object)))
-	}
-	return v
 }

@@ -23,6 +23,9 @@ const stoppingHost = "../../../testdata/dumps/host/net10-host/net10-host.dmp.zst
 // failedHost is a dump of testdata/dumps/host/net10-hostfails/HostFails.cs.
 const failedHost = "../../../testdata/dumps/host/net10-hostfails/net10-hostfails.dmp.zst"
 
+// startingHosts is a dump of testdata/dumps/host/net9-hoststarts/HostStarts.cs.
+const startingHosts = "../../../testdata/dumps/host/net9-hoststarts/net9-hoststarts.dmp.zst"
+
 func hostView(t *testing.T, path string) *sosgo.View {
 	t.Helper()
 	if _, err := os.Stat(path); err != nil {
@@ -112,6 +115,30 @@ func TestHostThatFailed(t *testing.T) {
 	assert.Equal(t, answer.StrengthLikely, out.Verdicts[0].Strength)
 	assert.Equal(t, "the host of prog did not start: its StartAsync has ended: System.IO.IOException: Failed to bind to address http://127.0.0.1:5000: address already in use., "+
 		"in Depot.Server.<Bind>c__async0.MoveNext", out.Verdicts[0].Text)
+}
+
+// TestHostsThatStart checks where hosts stand that have not started: in a method of a service, or in the await of its StartAsync. A host that
+// runs is no finding.
+func TestHostsThatStart(t *testing.T) {
+	out, err := hosting.Hosts(t.Context(), hostView(t, startingHosts).Process)
+	require.NoError(t, err)
+	require.Len(t, out.Hosts, 3)
+	blocked, waiting, running := out.Hosts[0], out.Hosts[1], out.Hosts[2]
+	assert.Equal(t, []string{answer.HostStarting, answer.HostStarting, answer.HostRunning}, []string{blocked.State.S, waiting.State.S, running.State.S})
+	require.NotNil(t, blocked.StartsOn)
+	assert.Equal(t, []string{"starter", "Depot.Pump.ExecuteAsync"}, []string{blocked.StartsOn.Name, blocked.StartsIn})
+	assert.Nil(t, waiting.StartsOn)
+	require.NotNil(t, waiting.Services[0].Starting)
+	assert.Nil(t, waiting.Services[1].Starting)
+	require.Len(t, out.Verdicts, 2)
+	for i, text := range []string{
+		"the host of HostStarts is starting: thread 9 \"starter\" is in Depot.Pump.ExecuteAsync, and has not returned to the host",
+		"the host of HostStarts is starting, and waits for StartAsync of Depot.Listener, which waits for a promise (TaskCompletionSource)",
+	} {
+		assert.Equal(t, answer.FindingStarting, out.Verdicts[i].Kind)
+		assert.Equal(t, answer.StrengthRecorded, out.Verdicts[i].Strength)
+		assert.Equal(t, text, out.Verdicts[i].Text)
+	}
 }
 
 // TestWebHost finds the running host of the web program. Its only service is the server.

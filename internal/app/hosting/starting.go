@@ -2,6 +2,7 @@ package hosting
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
@@ -20,17 +21,20 @@ const startMachine = hostMachines + "StartAsync>"
 // A start is what the threads of a process know about the StartAsync of its hosts.
 type start struct {
 	running bool                  // a thread is in it, or may be
+	thread  *answer.Thread        // that thread, unless it handles an exception
+	method  string                // the outermost method on it that does not belong to the host
 	failure *answer.TaskException // a thread handles an exception that came out of it
 }
 
-// starting sets the state of the hosts that have begun to start, have not started, and start no more: the library leaves the flag
-// _hostStarting set when StartAsync fails.
+// starting says where the hosts stand that have begun to start and have not started, and finds those that start no more: the library leaves the
+// flag _hostStarting set when StartAsync fails.
 func (r *Reader) starting(ctx context.Context, in shapes.Reading, h *heap.Heap, set *tasks.Set, hosts []answer.Host, threads func() start) error {
 	starts := map[target.Addr]bool{}
 	for s, err := range set.Stacks(ctx, tasks.StackOptions{Type: startMachine}) {
 		if err != nil {
 			return err
 		}
+		r.standing(in, h, hosts, s, startMachine)
 		for i := range s.Frames {
 			f := &s.Frames[i]
 			if !strings.Contains(f.Type.S, startMachine) {
@@ -50,24 +54,28 @@ func (r *Reader) starting(ctx context.Context, in shapes.Reading, h *heap.Heap, 
 			}
 		}
 	}
-	var on *start
-	for i := range hosts {
-		x := &hosts[i]
-		if x.State.S != answer.HostStarting || starts[x.Address] {
-			continue
-		}
-		if on == nil {
-			s := threads()
-			on = &s
-		}
-		if on.running {
-			continue
-		}
-		if x.State.S = answer.HostStartFailed; on.failure != nil {
-			x.Failure = on.failure
+	list := slices.DeleteFunc(pointers(hosts), func(x *answer.Host) bool { return x.State.S != answer.HostStarting || starts[x.Address] })
+	if len(list) == 0 {
+		return nil
+	}
+	on := threads()
+	for _, x := range list {
+		switch {
+		case !on.running:
+			x.State.S, x.Failure = answer.HostStartFailed, on.failure
+		case len(list) == 1:
+			x.StartsOn, x.StartsIn = on.thread, on.method
 		}
 	}
 	return nil
+}
+
+func pointers(hosts []answer.Host) []*answer.Host {
+	out := make([]*answer.Host, len(hosts))
+	for i := range hosts {
+		out[i] = &hosts[i]
+	}
+	return out
 }
 
 // startOn looks for Host.StartAsync on the stacks of threads, and among the exceptions that they handle.
@@ -89,14 +97,30 @@ func startOn(ctx context.Context, p *process.Process, t *tasks.Reader, g *answer
 		if x.Managed == nil || x.OS == nil {
 			continue
 		}
-		for f := range w.Walk(ctx, x.Managed, x.OS.Registers, stackwalk.WalkOptions{}) {
-			md, err := f.Method()
-			if f.Missing() != nil || err != nil || md != nil && isStart(dac.CodeOf(f.Runtime).MethodName(md, dac.MethodQualified)) {
-				return start{running: true}
-			}
-		}
 		states, err := rt.ExceptionStates(x.Managed)
 		g.Note(err)
+		method := ""
+		for f := range w.Walk(ctx, x.Managed, x.OS.Registers, stackwalk.WalkOptions{}) {
+			md, err := f.Method()
+			if f.Missing() != nil || err != nil {
+				return start{running: true}
+			}
+			if md == nil {
+				continue
+			}
+			name, err := dac.CodeOf(f.Runtime).MethodName(md, dac.MethodQualified)
+			if isStart(name, err) {
+				out = start{running: true}
+				if err == nil && method != "" && len(states) == 0 {
+					thread := x.Describe(g)
+					out.thread, out.method = &thread, method
+				}
+				return out
+			}
+			if !strings.HasPrefix(name, "System.") && !strings.HasPrefix(name, "Microsoft.Extensions.Hosting.") {
+				method = name
+			}
+		}
 		for k := range states {
 			e, err := rt.Exception(states[k].Thrown)
 			if err != nil {

@@ -17,7 +17,9 @@ import (
 // clears a field: a used awaiter would be taken for the one in use.
 func TestAwaitSites(t *testing.T) {
 	names := []string{"Task.GetAwaiter", "Machine.<>1__state", "Machine.<>u__1", "Machine.<>u__2", "Machine.$PC", "Machine.$awaiter0", "Machine.$awaiter1", "Builder.AwaitUnsafeOnCompleted"}
-	op := func(opcode byte, name string) []byte { return []byte{opcode, byte(slices.Index(names, name)), 0, 0, 0x0a} }
+	op := func(opcode byte, name string) []byte {
+		return []byte{opcode, byte(slices.Index(names, name)), 0, 0, 0x0a}
+	}
 	roslyn := func(state byte, field string) []byte {
 		return slices.Concat(op(opCallvirt, "Task.GetAwaiter"), []byte{opLdc0 + state}, op(opStfld, "Machine.<>1__state"), op(opStfld, field), op(opCall, "Builder.AwaitUnsafeOnCompleted"))
 	}

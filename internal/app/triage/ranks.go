@@ -37,6 +37,7 @@ var ranks = []ranked{
 	{answer.FindingHeld, answer.SeverityHigh, []string{"waits", "locks"}},
 	{answer.FindingCircle, answer.SeverityHigh, []string{"waits"}},
 	{answer.FindingFinalizers, answer.SeverityHigh, []string{"finalizequeue", "clrstack -all"}},
+	{answer.FindingStarting, answer.SeverityWarning, []string{"host"}},
 	{answer.FindingEnding, answer.SeverityWarning, []string{"crashinfo", "clrstack -all"}},
 	{answer.FindingSpin, answer.SeverityWarning, []string{"clrstack -all"}},
 	{answer.FindingBlocked, answer.SeverityWarning, []string{"waits", "dumpasync"}},
