@@ -441,12 +441,12 @@ export interface HillClimbingStep {
 
 export interface Host {
   address: string; application?: string | null; environment?: string | null; failure?: TaskException; onException?: string | null;
-  services: Array<HostedService> | null; shutdownTimeout?: string | null; state: string | null;
+  services: Array<HostedService> | null; shutdownTimeout?: string | null; startsIn?: string; startsOn?: Thread; state: string | null;
 }
 
 export interface HostedService {
-  address: string; background: boolean; exceptions?: Array<TaskException> | null; state?: string | null; stopping?: AsyncWork; task?: string;
-  type: string | null;
+  address: string; background: boolean; exceptions?: Array<TaskException> | null; starting?: AsyncWork; state?: string | null;
+  stopping?: AsyncWork; task?: string; type: string | null;
 }
 
 export interface ILVersion {

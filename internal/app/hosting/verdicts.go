@@ -19,9 +19,7 @@ func verdicts(h *answer.Host) []answer.Verdict {
 	case answer.HostStartFailed:
 		out = append(out, startFailed(h))
 	case answer.HostStarting:
-		if v, ok := starts(h); ok {
-			out = append(out, v)
-		}
+		out = append(out, starts(h)...)
 	case answer.HostStopping:
 		out = append(out, stops(h))
 	}
@@ -63,42 +61,47 @@ func startFailed(h *answer.Host) answer.Verdict {
 	return v
 }
 
-// starts says where a host stands that has not started: services that never let it go on are why a program does not listen. ok is false if that
-// is not known.
-func starts(h *answer.Host) (v answer.Verdict, ok bool) {
-	v = answer.Conclude(answer.FindingStarting, answer.Statement{}, answer.StrengthRecorded, words.TokenNotCanceled.Of(words.ShortObject(h.Address)))
-	v.Show = []string{"host"}
-	waits := stand(h, &v, "StartAsync", words.StartStandsAt, func(s *answer.HostedService) *answer.AsyncWork { return s.Starting })
-	switch {
-	case len(waits) > 0:
-		v.Statement = words.HostStartWaits.Of(program(h), words.Join("; and of ", waits...))
-	case h.StartsOn != nil:
-		v.Statement = words.HostStartsOn.Of(program(h), words.Thread(*h.StartsOn), words.Method(h.StartsIn))
-		v.Sites = []answer.Site{{Method: answer.Text{S: h.StartsIn}, Does: "StartAsync"}}
-		if h.StartsOn.Index != nil {
-			v.Show = append(v.Show, fmt.Sprintf("clrstack %d", *h.StartsOn.Index))
-		}
-	default:
-		return v, false
+// starts says where a host stands that has not started: services that never let it go on are why a program does not listen.
+func starts(h *answer.Host) []answer.Verdict {
+	fact := words.TokenNotCanceled.Of(words.ShortObject(h.Address))
+	if at := stand(h, "StartAsync", words.StartStandsAt, func(s *answer.HostedService) *answer.AsyncWork { return s.Starting }); len(at.waits) > 0 {
+		v := answer.Conclude(answer.FindingStarting, words.HostStartWaits.Of(program(h), at.services()), answer.StrengthRecorded, append(at.facts, fact)...)
+		v.Show, v.Sites = at.show, at.sites
+		return []answer.Verdict{v}
 	}
-	return v, true
+	if h.StartsOn == nil {
+		return nil
+	}
+	v := answer.Conclude(answer.FindingStarting, words.HostStartsOn.Of(program(h), words.Thread(*h.StartsOn), words.Method(h.StartsIn)), answer.StrengthRecorded, fact)
+	v.Show, v.Sites = []string{"host"}, []answer.Site{{Method: answer.Text{S: h.StartsIn}, Does: "StartAsync"}}
+	if h.StartsOn.Index != nil {
+		v.Show = append(v.Show, fmt.Sprintf("clrstack %d", *h.StartsOn.Index))
+	}
+	return []answer.Verdict{v}
 }
 
 // stops says what a host that is stopping waits for.
 func stops(h *answer.Host) answer.Verdict {
-	v := answer.Conclude(answer.FindingStopping, answer.Statement{}, answer.StrengthRecorded, words.TokenCanceled.Of(words.ShortObject(h.Address)))
-	v.Show = []string{"host"}
-	stops := answer.Statement{}
-	if waits := stand(h, &v, "StopAsync", words.StopStandsAt, func(s *answer.HostedService) *answer.AsyncWork { return s.Stopping }); len(waits) > 0 {
-		stops = words.StopWaits.Of(words.Join("; and of ", waits...))
+	at := stand(h, "StopAsync", words.StopStandsAt, func(s *answer.HostedService) *answer.AsyncWork { return s.Stopping })
+	waits := answer.Statement{}
+	if len(at.waits) > 0 {
+		waits = words.StopWaits.Of(at.services())
 	}
-	v.Statement = words.HostStopping.Of(program(h), stops)
+	facts := append([]answer.Statement{words.TokenCanceled.Of(words.ShortObject(h.Address))}, at.facts...)
+	v := answer.Conclude(answer.FindingStopping, words.HostStopping.Of(program(h), waits), answer.StrengthRecorded, facts...)
+	v.Show, v.Sites = at.show, at.sites
 	return v
 }
 
-// stand returns the services that a host waits for, with what they wait for, and adds the facts to v.
-func stand(h *answer.Host, v *answer.Verdict, method string, fact *words.Sentence, work func(*answer.HostedService) *answer.AsyncWork) []answer.Statement {
-	var waits []answer.Statement
+// A standing is where a host stands that starts or stops: the services that it waits for.
+type standing struct {
+	waits, facts []answer.Statement
+	sites        []answer.Site
+	show         []string
+}
+
+func stand(h *answer.Host, method string, fact *words.Sentence, work func(*answer.HostedService) *answer.AsyncWork) standing {
+	at := standing{show: []string{"host"}}
 	for i := range h.Services {
 		s := &h.Services[i]
 		w := work(s)
@@ -109,13 +112,15 @@ func stand(h *answer.Host, v *answer.Verdict, method string, fact *words.Sentenc
 		if !w.Why.IsZero() {
 			wait = words.WhichWaitsFor.Of(w.Why)
 		}
-		waits = append(waits, words.ServiceWaits.Of(words.Type(s.Type.String()), wait))
-		v.Sites = append(v.Sites, answer.Site{Method: s.Type, Does: method})
-		v.Because(fact.Of(words.ShortObject(s.Address)))
-		v.Show = append(v.Show, fmt.Sprintf("dumpasync -address %x", uint64(w.Frames[0].Object)))
+		at.waits = append(at.waits, words.ServiceWaits.Of(words.Type(s.Type.String()), wait))
+		at.sites = append(at.sites, answer.Site{Method: s.Type, Does: method})
+		at.facts = append(at.facts, fact.Of(words.ShortObject(s.Address)))
+		at.show = append(at.show, fmt.Sprintf("dumpasync -address %x", uint64(w.Frames[0].Object)))
 	}
-	return waits
+	return at
 }
+
+func (s *standing) services() answer.Statement { return words.Join("; and of ", s.waits...) }
 
 // program names the program of a host, if the host has a name.
 func program(h *answer.Host) answer.Statement {
