@@ -334,12 +334,22 @@ func (f *finder) largest(types map[int]*groupBy) (int, *groupBy) {
 }
 
 // deepest selects accumulations, the largest first, without those owned by a selected one. If one owns another, it
-// selects the inner one if that has most of the outer one's size.
+// selects the inner one if that has most of the outer one's size. What an outer one has beside a larger inner one is its members alone.
 func (f *finder) deepest(ctx context.Context, all []suspect) error {
 	taken := map[graph.Node]int{}
 	drops := map[int]bool{}
+	within := map[graph.Node]uint64{} // by the point of an accumulation: the largest that is selected, and that it owns
+	for i := range all {
+		within[all[i].point] = 0
+	}
 	for i := range all {
 		s := &all[i]
+		if inner := within[s.point]; inner > 0 {
+			if float64(inner) >= drop*float64(s.retained) {
+				continue
+			}
+			s.retained = s.size
+		}
 		outer, ok, err := f.above(ctx, s.point, taken)
 		if err != nil {
 			return err
@@ -352,6 +362,9 @@ func (f *finder) deepest(ctx context.Context, all []suspect) error {
 			delete(taken, all[outer].point)
 		}
 		taken[s.point] = i
+		if err := f.owns(ctx, s, within); err != nil {
+			return err
+		}
 	}
 	byOwner, first := map[graph.Node]int{}, len(f.found) // index in found: a collection may have its elements in several arrays
 	for i := range all {
@@ -366,6 +379,9 @@ func (f *finder) deepest(ctx context.Context, all []suspect) error {
 			s.elements = f.elements(s.owner, s.point)
 			if s.owner != graph.NoNode {
 				byOwner[s.owner] = len(f.found)
+				if hasPrefix(f.typeName(s.owner), wrapperTypes) { // it has more than the array
+					s.retained = max(s.retained, f.doms.Retained(s.owner))
+				}
 			}
 			f.found = append(f.found, s)
 		}
@@ -373,6 +389,25 @@ func (f *finder) deepest(ctx context.Context, all []suspect) error {
 	for i := range f.found[first:] {
 		if err := f.count(ctx, &f.found[first+i]); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// owns notes what s retains at all owners of it that have an entry.
+func (f *finder) owns(ctx context.Context, s *suspect, within map[graph.Node]uint64) error {
+	n := s.point
+	for i := range maxKept {
+		if i%lookStep == lookStep-1 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		up := f.doms.Idom(n)
+		if up == n || !f.g.IsObject(up) {
+			break
+		}
+		n = up
+		if size, ok := within[n]; ok {
+			within[n] = max(size, s.retained)
 		}
 	}
 	return nil

@@ -19,6 +19,8 @@ var partTypes = []string{
 	"System.Collections.Generic.TreeSet<", // of a SortedDictionary
 	"System.Collections.Immutable.SortedInt32KeyNode<",
 	"Microsoft.Extensions.Caching.Memory.MemoryCache+",
+	"System.Data.DataColumn", "System.Data.DataRowCollection", "System.Data.RBTree<", "System.Data.RecordManager", // of a DataTable
+	"System.Data.Common.ObjectStorage", "System.Data.Common.StringStorage", // values by column; other storages have numbers
 	timerType,
 }
 
@@ -29,6 +31,8 @@ var wrapperTypes = []string{
 	"System.Collections.Generic.SynchronizedCollection<",
 	"System.Collections.Immutable.",
 	"System.Collections.ObjectModel.",
+	"System.Data.DataTable",
+	"System.Text.Json.Nodes.JsonArray", "System.Text.Json.Nodes.JsonObject",
 	"System.Threading.Channels.",
 	"Microsoft.Extensions.Caching.Memory.MemoryCache",
 }
@@ -122,7 +126,8 @@ func (f *finder) partBelow(owner, n graph.Node) bool {
 	case f.inner(n):
 		return true
 	case f.g.Type(n).IsArray():
-		return !f.g.Type(owner).IsArray() && (!f.inner(owner) || strings.Contains(f.typeName(owner), "+WorkStealingQueue"))
+		name := f.typeName(owner)
+		return !f.g.Type(owner).IsArray() && (!f.inner(owner) || strings.Contains(name, "+WorkStealingQueue") || strings.HasPrefix(name, "System.Data."))
 	}
 	return hasPrefix(f.typeName(owner), wrapperTypes) && f.isCollection(n)
 }
