@@ -35,6 +35,7 @@ var owners = []struct {
 	{"promises", answer.FindingHolder, []string{"most of it by 10,000 System.Threading.Tasks.TaskCompletionSource<System.Int32>, kept by static Mill.Orders.pending"}},
 	{"backlog", answer.FindingHolder, []string{"LinkedList<Mill.Sack>", "most of it by 10,000 Mill.Sack, kept by static Mill.Backlog.waiting"}},
 	{"churn", answer.FindingHolder, []string{"Dictionary<System.Int32, Mill.Sack>", "Mill.Sack, kept by static Mill.Visits.here"}},
+	{"columns", answer.FindingHolder, []string{"most of it by 10,000 System.Byte[], kept by static Mill.Register.all"}},
 }
 
 // TestOwners checks that the first finding of a leak is its owner, in a process with ordinary stores of 60 MB, and that a triage is silent of
@@ -62,6 +63,8 @@ func TestOwners(t *testing.T) {
 				assert.Equal(t, "20,000 of them are in the field Mill.Belt.buffer of objects", c[len(c)-1].Text)
 			case "finalizers":
 				assert.Regexp(t, `^20,\d\d\d objects await finalization, (19,999|20,000) of them Mill\.Sluice that hold 3\d\.\d MB$`, out.Findings[0].Clauses[1].Text)
+			case "columns":
+				assert.Len(t, out.Findings, 1, "the register and its column are one holder")
 			case "copies":
 				assert.Contains(t, out.Findings[0].Next, "waste")
 			}

@@ -24,6 +24,15 @@ namespace Mill
         public static void Lay() { for (int n = 0; n < 2000; n++) { a[n] = new Ware<int>(); b.Add(new Ware<string>()); c.Enqueue(new Ware<long>()); d.Push(new Ware<byte>()); e.AddLast(new Ware<char>()); f.Add(new Ware<short>()); g[n] = new Ware<uint>(); h[n] = new Ware<bool>(); i.Enqueue(new Ware<float>()); k[n] = new Ware<double>(); } }
     }
 
+    // columns: a register with rows in two orders, and columns that have nearly all of its bytes. ends: rows are deleted, and their values cleared.
+    public sealed class Column { public readonly object[] values; public Column(int n) { values = new object[n]; } }
+    public sealed class Row { public readonly int id; readonly byte[] state = new byte[300]; public Row(int i) { id = i; } }
+    public sealed class Register
+    {
+        static readonly Register all = new Register(); readonly List<Row> byId = new List<Row>(), byAge = new List<Row>(); Column column;
+        public static void Run(int many, bool ends) { all.column = new Column(many); for (int i = 0; i < many; i++) { var r = new Row(i); all.byId.Add(r); all.byAge.Add(r); all.column.values[i] = new byte[4000]; } if (ends) { all.byId.RemoveRange(100, many - 100); all.byAge.RemoveRange(100, many - 100); all.byId.TrimExcess(); all.byAge.TrimExcess(); Array.Clear(all.column.values, 100, many - 100); } }
+    }
+
     // handlers: guests of a hall that lives forever. ends: each guest leaves.
     public sealed class Hall { public static readonly Hall Instance = new Hall(); public event Action<int> Opened; public void Open() { var o = Opened; if (o != null) o(1); } }
     public sealed class Guest { readonly byte[] load = new byte[4000]; public void Come(int n) { load[0]++; } }
@@ -153,6 +162,7 @@ namespace Mill
                 case "promises": Orders.Run(many, ends); break;
                 case "backlog": Backlog.Run(many, ends); break;
                 case "churn": Visits.Run(few ? 2000 : 200000, ends); break;
+                case "columns": Register.Run(many, ends); break;
             }
             if (kind != "finalizers" || how != "") { GC.Collect(); GC.WaitForPendingFinalizers(); GC.Collect(); }
             host.Ready(1500);
