@@ -31,6 +31,7 @@ var (
 	HandlersOf      = say("handlers of an object", " of {owner}")
 	HandlersOfEvent = say("handlers of an event", " of the event {event}")
 	HandlersOfOwner = say("handlers of an object's event", " of the event {event} of {owner}")
+	AmongIt         = say("a part of what is held", ", among it {objects} {type}")
 	MostOfIt        = say("most of what is held", ", most of it by {objects} {type}")
 	LocalHolds      = say("held by an AsyncLocal", ", {size} of it held by AsyncLocal {local} in the execution contexts of {count} of them")
 	KeptBy          = say("kept by", ", kept by {root}")

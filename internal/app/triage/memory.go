@@ -425,19 +425,24 @@ func holderName(list []*answer.Suspect) answer.Statement {
 	return words.Text(s.Name.S)
 }
 
-// mostOf names the largest part of a suspect's retained memory, if known.
+// mostOf names the largest part of what suspects retain, if known. It is not always the most of it: an object may have many small parts, and larger
+// ones of other types.
 func mostOf(list []*answer.Suspect) answer.Statement {
 	m := members(list[0])
 	if m == nil {
 		return answer.Statement{}
 	}
-	n := m.Count
-	for _, other := range list[1:] {
-		if more := members(other); more != nil {
-			n += more.Count
+	n, size, all := uint64(0), uint64(0), uint64(0)
+	for _, s := range list {
+		if all += s.Retained; members(s) != nil {
+			n, size = n+members(s).Count, size+members(s).Size
 		}
 	}
-	return words.MostOfIt.Of(words.Commas(n), words.Type(m.Type.String()))
+	says := words.MostOfIt
+	if list[0].Members != nil && size < all/2 {
+		says = words.AmongIt
+	}
+	return says.Of(words.Commas(n), words.Type(m.Type.String()))
 }
 
 // keptBy names what keeps a suspect alive, if known.

@@ -444,7 +444,7 @@ func TestMemory(t *testing.T) {
 	q := healthy()
 	s := answer.Suspect{Kind: answer.SuspectAccumulation, Verdict: answer.VerdictSuspect, Retained: 3 << 30, Share: 61.5,
 		Point:   &answer.PathObject{Address: 0x20, Type: answer.Text{S: "Order[]"}},
-		Members: &answer.TypeCount{Count: 5, Type: answer.Text{S: "Order"}},
+		Members: &answer.TypeCount{Count: 5, Size: 2 << 30, Type: answer.Text{S: "Order"}},
 		Path:    &answer.RootPath{Root: answer.GCRoot{Kind: "stack", Conservative: true}}}
 	q.Leaks = Got(&answer.Leaks{Suspects: []answer.Suspect{s, {Verdict: answer.VerdictNotable}}}, nil)
 	q.OutOfMemory = Got(&answer.OutOfMemory{Failures: []answer.FailedAllocation{{Reason: answer.OOMBudget, AllocationSize: 100}}}, nil)
@@ -456,6 +456,10 @@ func TestMemory(t *testing.T) {
 	assert.Contains(t, out.Findings[0].Clauses[0].Show, "listnearobj 30")
 	assert.Equal(t, "the garbage collector could not allocate 100 B: the heap's budget was used up", out.Findings[1].Text)
 	assert.Contains(t, out.Findings[2].Text, "Order[] 20 holds 3.0 GB, 61.5% of what lives, most of it by 5 Order")
+	q.Leaks.value.Suspects[0].Members.Size = 1 << 30
+	out, err = Judge(context.Background(), q, Options{})
+	require.NoError(t, err)
+	assert.Contains(t, out.Findings[2].Text, "Order[] 20 holds 3.0 GB, 61.5% of what lives, among it 5 Order", "a third of it")
 	assert.Equal(t, answer.StrengthPossible, out.Findings[2].Strength, "a word that only looks like a reference proves nothing")
 }
 
@@ -464,7 +468,7 @@ func TestAlikeHolders(t *testing.T) {
 	q := healthy()
 	part := func(at, through target.Addr, share float64) answer.Suspect {
 		return answer.Suspect{Kind: answer.SuspectAccumulation, Verdict: answer.VerdictSuspect, Retained: uint64(share) << 20, Share: share,
-			Point: &answer.PathObject{Address: at, Type: answer.Text{S: "Shop.Entry[]"}}, Members: &answer.TypeCount{Count: 100, Type: answer.Text{S: "Shop.Page"}},
+			Point: &answer.PathObject{Address: at, Type: answer.Text{S: "Shop.Entry[]"}}, Members: &answer.TypeCount{Count: 100, Size: uint64(share) << 19, Type: answer.Text{S: "Shop.Page"}},
 			Path: &answer.RootPath{Root: answer.GCRoot{Kind: "handle"}, Objects: []answer.PathStep{{PathObject: answer.PathObject{Address: through}}, {PathObject: answer.PathObject{Address: at}}}}}
 	}
 	texts := func(list ...answer.Suspect) (out []string) {
