@@ -126,7 +126,7 @@ type FleetAdded struct {
 	Before   int            `json:"failedBefore" doc:"dumps that failed in a run before, and are as they were; -again tries them"`
 	Others   int            `json:"others" doc:"files that are no dumps"`
 	Failures []FleetFailure `json:"failures" doc:"dumps that could not be added, by file"`
-	Retry    int            `json:"retry" doc:"failures that this machine or a server caused; the next run tries these dumps again"`
+	Retry    int            `json:"retry" doc:"failures that this machine, a server or a limit of the command caused; the next run tries these dumps again"`
 	Seconds  float64        `json:"seconds" doc:"how long it took"`
 }
 
@@ -136,7 +136,7 @@ type FleetFailure struct {
 	Exit   int    `json:"exit" doc:"exit code of the attempt; -1 if it was killed"`
 	Reason string `json:"reason" doc:"why"`
 	Tries  int    `json:"tries" doc:"number of attempts"`
-	Retry  bool   `json:"retry,omitempty" doc:"this machine or a server failed (disk, rights, memory, time, network); the next run tries the dump again"`
+	Retry  bool   `json:"retry,omitempty" doc:"this machine or a server failed (disk, rights, memory, time, network), or a limit of the command was reached; the next run tries the dump again"`
 }
 
 // FleetCompacted counts the results of compacting a fleet.

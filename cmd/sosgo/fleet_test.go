@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -85,6 +86,58 @@ func TestFleetRetries(t *testing.T) {
 	require.NoError(t, os.Remove(inTheWay))
 	added, code := add()
 	assert.Equal(t, []int{0, 1, 0, 0}, []int{code, added.Added, added.Retry, added.Before})
+}
+
+// TestFleetMachine checks that what this machine can't do, or a limit forbids, is not the dump's failure: the run has an exit code,
+// and the next one adds the dump.
+func TestFleetMachine(t *testing.T) {
+	packed := filepath.Join(moduleRoot, "testdata", "dumps", "win-net10-zoo-triage", "win-net10-zoo-triage.dmp.zst")
+	content, err := os.ReadFile(packed)
+	if err != nil {
+		t.Skip("testdata/dumps is not here: it is a module of its own")
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("ETag", `"one"`)
+		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(content))
+	}))
+	defer server.Close()
+	local, err := filepath.Abs(packed)
+	require.NoError(t, err)
+	temporary, others, none := t.TempDir(), t.TempDir(), filepath.Join(t.TempDir(), "none", "none")
+	require.NoError(t, os.Chmod(others, 0o777))
+	t.Setenv(asProgram, "1")
+	for name, c := range map[string]struct {
+		source, folder, says string
+		options              []string
+	}{
+		"no temporary folder": {local, none, "no temporary file", nil},
+		"others' folder":      {server.URL + "/d.dmp.zst", temporary, "others may write in", []string{"--remote-pages", others}},
+		"no folder of pages":  {server.URL + "/d.dmp.zst", temporary, "not a directory", []string{"--remote-pages", local}},
+		"a limit":             {local, temporary, "the limit of 1000 bytes", []string{"--limit", "unpacked=1000"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if runtime.GOOS == "windows" && c.folder == temporary && len(c.options) > 0 && c.options[0] != "--limit" {
+				t.Skip("folders of users are private there")
+			}
+			fleet := t.TempDir()
+			add := func(folder string, options ...string) (*answers.FleetAdded, int) {
+				for _, v := range []string{"TMPDIR", "TMP", "TEMP", "HOME", "XDG_CACHE_HOME", "LocalAppData"} {
+					t.Setenv(v, folder)
+				}
+				out, errs, code := run(t, append([]string{"--json", "fleet", "add", fleet, c.source, "--tries", "1"}, options...)...)
+				var said struct{ Result answers.FleetDone }
+				require.NoError(t, json.Unmarshal([]byte(out), &said), "%s%s", out, errs)
+				require.NotNil(t, said.Result.Added)
+				return said.Result.Added, code
+			}
+			barred, code := add(c.folder, c.options...)
+			assert.Equal(t, []int{2, 0, 1, 0}, []int{code, barred.Added, barred.Retry, barred.Before})
+			require.Len(t, barred.Failures, 1)
+			assert.Contains(t, barred.Failures[0].Reason, c.says)
+			added, code := add(temporary)
+			assert.Equal(t, []int{0, 1, 0, 0}, []int{code, added.Added, added.Retry, added.Before})
+		})
+	}
 }
 
 // TestFleetLostServer checks that a server that answers nothing is not asked for each of its dumps, and that they are

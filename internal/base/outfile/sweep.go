@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/sosgo/sosgo/internal/base/machine"
 )
 
 // partPrefix and partSuffix surround the names of temporary files.
@@ -63,13 +65,16 @@ func PrivateRoot(root *os.Root) error {
 }
 
 func isPrivate(dir string, st fs.FileInfo) error {
+	var why error
 	switch {
 	case !st.IsDir():
-		return fmt.Errorf("%s is not a folder", dir)
+		why = fmt.Errorf("%s is not a folder", dir)
 	case !ownedByUser(st):
-		return fmt.Errorf("%s belongs to another user, who could change what is kept there: %w", dir, fs.ErrPermission)
+		why = fmt.Errorf("%s belongs to another user, who could change what is kept there: %w", dir, fs.ErrPermission)
 	case othersWrite(st):
-		return fmt.Errorf("others may write in %s (%v), and could change what is kept there: %w", dir, st.Mode(), fs.ErrPermission)
+		why = fmt.Errorf("others may write in %s (%v), and could change what is kept there: %w", dir, st.Mode(), fs.ErrPermission)
+	default:
+		return nil
 	}
-	return nil
+	return &machine.Error{Err: why, Next: "name a folder that belongs to you, and in which only you may write"}
 }

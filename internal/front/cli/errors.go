@@ -8,8 +8,8 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
-	"syscall"
 
+	"github.com/sosgo/sosgo/internal/base/machine"
 	"github.com/sosgo/sosgo/internal/base/workers"
 	"github.com/sosgo/sosgo/internal/front/report"
 	"github.com/sosgo/sosgo/target"
@@ -306,14 +306,12 @@ func openAdvice(err error) string {
 
 // problem converts err for the JSON envelope.
 func problem(err error) *report.Problem {
-	return &report.Problem{Text: err.Error(), Kind: kindWord(err), Advice: Advice(err), Exit: ExitCode(err), Host: hostFailed(err)}
+	return &report.Problem{Text: err.Error(), Kind: kindWord(err), Advice: Advice(err), Exit: ExitCode(err), Host: hostFailed(err), Limit: errors.Is(err, target.ErrLimit)}
 }
 
-// hostFailed reports whether this machine caused err: a system call failed, as on a full disk, or time ran out. The
-// same command may succeed later. A module file that does not exist is a gap of the dump.
-func hostFailed(err error) bool {
-	return errors.As(err, new(syscall.Errno)) && !inModuleFile(err) || errors.Is(err, context.DeadlineExceeded)
-}
+// hostFailed reports whether this machine caused err. The same command may succeed later. A module file that does not exist is
+// a gap of the dump.
+func hostFailed(err error) bool { return machine.Failed(err) && !inModuleFile(err) }
 
 // A BugError reports a panic, which is always a bug of sosgo.
 type BugError struct {
@@ -346,7 +344,7 @@ func (e *BugError) place() string {
 }
 
 // errShrunk explains a fault on a page of a mapped file.
-const errShrunk = "a file became shorter, or its disk failed, while sosgo read it; --no-mmap reads such files without mapping them"
+var errShrunk = errors.New("a file became shorter, or its disk failed, while sosgo read it; --no-mmap reads such files without mapping them")
 
 // protect runs f and returns its panic as an error, unless Env.Recover is false. After a panic the session reopens
 // the dump, because the panic may have left its caches inconsistent.
@@ -363,7 +361,7 @@ func (a *app) protect(f func() error) (err error) {
 		p := workers.Caught(v)
 		a.session.forget()
 		if _, fault := p.Value.(interface{ Addr() uintptr }); fault {
-			err = &OpenError{a.session.path, fmt.Errorf("%s", errShrunk)}
+			err = &OpenError{a.session.path, &machine.Error{Err: errShrunk}}
 			return
 		}
 		err = &BugError{p}

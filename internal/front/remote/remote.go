@@ -23,6 +23,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/sosgo/sosgo/internal/base/machine"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -178,7 +179,7 @@ func Open(address string, o Options) (*File, error) {
 	}
 	if o.Disk != "" {
 		if f.disk, err = openDisk(o.Disk, f.version(), o.DiskSize); err != nil {
-			return nil, err
+			return nil, &machine.Error{Err: err, Next: "--remote-pages names a folder that belongs to you, and in which only you may write"}
 		}
 	}
 	for n := int64(0); n*pageSize < int64(len(data)); n++ {
@@ -254,7 +255,7 @@ func (f *File) ReadAt(b []byte, off int64) (int, error) {
 		for _, p := range pages {
 			<-p.done
 			if p.err != nil {
-				err := &Error{f.name, p.err}
+				err := &Error{f.name, &machine.Error{Err: p.err}} // also within an error about the dump
 				if f.o.Failed != nil {
 					f.o.Failed(err)
 				}

@@ -23,6 +23,7 @@ type Problem struct {
 	Advice string `json:"advice,omitempty" doc:"what to do next"`
 	Exit   int    `json:"exit,omitempty" doc:"the exit code, for an error"`
 	Host   bool   `json:"host,omitempty" doc:"for an error: this machine failed (disk, rights, time), and not the dump"`
+	Limit  bool   `json:"limit,omitempty" doc:"for an error: a limit was reached"`
 }
 
 // ErrJSONState is the error for results written out of order, such as a second result or a list written twice.

@@ -82,7 +82,7 @@ func askFleet(c *cli.Context, o *fleetOptions) (*answer.FleetDone, error) {
 	}
 	added, err := addAll(c, f, o)
 	if err == nil && added.Retry > 0 {
-		err = cli.WithAnswer(fmt.Errorf("%s could not be added because of this machine or a server: repeat the command", answer.Count(added.Retry, "dump", "dumps")))
+		err = cli.WithAnswer(fmt.Errorf("%s could not be added because of this machine, a server or a limit of the command: repeat it, with room or a higher limit", answer.Count(added.Retry, "dump", "dumps")))
 	}
 	return &answer.FleetDone{Fleet: o.Fleet, Added: added}, err
 }
@@ -370,7 +370,7 @@ func (a *adder) run(e *fleet.Entry) {
 		}
 		Error struct {
 			Text, Advice string
-			Host         bool
+			Host, Limit  bool
 		}
 	}
 	_ = json.Unmarshal(stdout.Bytes(), &said) // invalid output leaves it empty
@@ -384,12 +384,13 @@ func (a *adder) run(e *fleet.Entry) {
 		e.Exit, e.Retry, e.Reason = 0, true, fmt.Sprintf("it took longer than %v", cmp.Or(a.o.Timeout, time.Hour))
 	case said.Error.Text != "":
 		e.Reason = said.Error.Text
-		// Errors of servers and networks have no advice.
-		e.Retry = said.Error.Host || e.Exit == cli.ExitOpen && remote.Is(e.File) && said.Error.Advice == ""
+		// Errors of servers and networks have no advice. A limit that was given is no property of the dump.
+		e.Retry = said.Error.Host || said.Error.Limit && slices.Contains(a.args, "--limit") || e.Exit == cli.ExitOpen && remote.Is(e.File) && said.Error.Advice == ""
 	case err != nil:
 		e.Reason = strings.TrimSpace(cmp.Or(strings.TrimSpace(stderr.String()), err.Error()))
+		e.Retry = true // sosgo says what is wrong with a dump; without memory or threads, Go ends the process
 		if e.Exit < 0 {
-			e.Retry, e.Reason = true, "its process was killed (no memory?): "+err.Error()
+			e.Reason = "its process was killed (no memory?): " + err.Error()
 		}
 	default:
 		e.Reason = "its process ended without an answer"

@@ -1,5 +1,0 @@
-//go:build !unix
-
-package modfiles
-
-const openFlags = 0
