@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/sosgo/sosgo/internal/base/limits"
+	"github.com/sosgo/sosgo/internal/base/mmapfile"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -43,6 +44,9 @@ const (
 	entryJSON   = ".json"
 	entryUnborn = "unpacking-" // prefix while the file is written
 )
+
+// mostRecord is more than the bytes of an entryRecord.
+const mostRecord = 4 << 10
 
 // An entryRecord describes an entry as it was written.
 type entryRecord struct {
@@ -74,6 +78,9 @@ func (o *Options) cache(size int64) *cache {
 	if o.CacheSize > 0 {
 		c.size = o.CacheSize
 	}
+	if size > c.size { // what it unpacks to is not kept, either
+		return nil
+	}
 	if err := os.MkdirAll(c.dir, 0o700); err != nil {
 		return nil
 	}
@@ -98,13 +105,19 @@ func (c *cache) path(key, suffix string) string { return filepath.Join(c.dir, ke
 // open returns the unpacked dump with the key, or nil if there is no valid one.
 func (c *cache) open(key string) *os.File {
 	c.sweep(0)
-	text, err := os.ReadFile(c.path(key, entryJSON))
+	dir, err := os.OpenRoot(c.dir)
+	if err != nil {
+		return nil
+	}
+	defer dir.Close()
+	text, err := mmapfile.ReadOwn(dir, key+entryJSON, mostRecord)
 	if err != nil {
 		return nil
 	}
 	var record entryRecord
-	f, err := os.Open(c.path(key, entryDump))
+	f, err := mmapfile.OpenOwn(dir, key+entryDump)
 	if err != nil {
+		c.remove(key)
 		return nil
 	}
 	if json.Unmarshal(text, &record) != nil || !record.describes(f) {

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo/dump"
+	"github.com/sosgo/sosgo/internal/base/machine"
 	"github.com/sosgo/sosgo/internal/test/synth"
 	"github.com/sosgo/sosgo/internal/test/testcase"
 	"github.com/sosgo/sosgo/target"
@@ -62,9 +63,11 @@ func TestNoTemporaryFolder(t *testing.T) {
 	_, err := dump.OpenReaderAt(bytes.NewReader(packed), int64(len(packed)), o)
 	require.ErrorContains(t, err, "TMPDIR")
 	assert.NotErrorIs(t, err, fs.ErrNotExist)
+	assert.True(t, machine.Failed(err))
 	_, err = dump.OpenStream(bytes.NewReader(packed), o)
 	require.ErrorContains(t, err, "TMPDIR")
 	assert.NotErrorIs(t, err, fs.ErrNotExist)
+	assert.True(t, machine.Failed(err))
 }
 
 // TestStream opens dumps from a pipe, compressed and not.

@@ -2,15 +2,20 @@ package dump
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"sync"
+	"sync/atomic"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/sosgo/sosgo/internal/base/limits"
+	"github.com/sosgo/sosgo/internal/base/machine"
 	"github.com/sosgo/sosgo/internal/dump/elfcore"
 	"github.com/sosgo/sosgo/internal/dump/machocore"
 	"github.com/sosgo/sosgo/minidump"
@@ -54,7 +59,13 @@ func (c *compression) openDump(src target.Source, o Options) (*File, error) {
 	cached := o.cache(src.Size())
 	var key string
 	if cached != nil {
-		var err error
+		silent := o
+		silent.Progress = nil
+		in, err := c.begin(src, silent) // before the whole file is read
+		if err != nil {
+			return nil, err
+		}
+		in.Close()
 		if key, err = cached.key(o.context(), src); err != nil {
 			return nil, err
 		}
@@ -66,7 +77,12 @@ func (c *compression) openDump(src target.Source, o Options) (*File, error) {
 			cached.remove(key)
 		}
 	}
-	tmp, err := c.unpack(src, o, cached)
+	in, err := c.begin(src, o)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	tmp, err := in.unpack(src, o, cached)
 	if err != nil {
 		return nil, err
 	}
@@ -81,24 +97,40 @@ func (c *compression) openDump(src target.Source, o Options) (*File, error) {
 	return f, err
 }
 
-// unpack unpacks the dump in src into a file of the cache or, without a cache, into a temporary
-// file.
-func (c *compression) unpack(src target.Source, o Options, cached *cache) (*os.File, error) {
-	in := &progressReader{ctx: o.context(), r: io.NewSectionReader(src, 0, src.Size()), total: src.Size(), report: o.Progress}
-	r, err := c.open(in)
-	if err != nil {
-		return nil, unpackError(err)
+// An unpacking is a compressed dump while it is unpacked.
+type unpacking struct {
+	io.ReadCloser        // what is unpacked, after head
+	in            *input // what it is unpacked from
+	head          []byte
+}
+
+// begin unpacks the first bytes of the dump in src, and identifies it by them, before a terabyte of it is read or written.
+func (c *compression) begin(src target.Source, o Options) (*unpacking, error) {
+	u := &unpacking{in: &input{progressReader: progressReader{ctx: o.context(), r: io.NewSectionReader(src, 0, src.Size()), total: src.Size(), report: o.Progress}}}
+	var err error
+	if u.ReadCloser, err = c.open(u.in); err != nil {
+		return nil, u.in.unpackError(err)
 	}
-	defer r.Close()
 	head := make([]byte, headSize)
-	n, err := io.ReadFull(r, head)
-	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-		return nil, unpackError(err)
+	n, err := io.ReadFull(u, head)
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) || u.in.failed() != nil {
+		return nil, errors.Join(u.in.unpackError(err), u.Close())
 	}
-	// Identify the content before writing a terabyte of it.
-	if head = head[:n]; !elfcore.Sniff(head) && !machocore.Sniff(head) && !minidump.Sniff(head) && !isTar(head) {
-		return nil, notADump(head, int64(n))
+	if u.head = head[:n]; !elfcore.Sniff(u.head) && !machocore.Sniff(u.head) && !minidump.Sniff(u.head) && !isTar(u.head) {
+		return nil, errors.Join(notADump(u.head, int64(n)), u.Close())
 	}
+	return u, nil
+}
+
+// Read reads what is unpacked.
+func (u *unpacking) Read(p []byte) (int, error) {
+	n, err := u.ReadCloser.Read(p)
+	u.in.unpacked.Add(int64(n))
+	return n, err
+}
+
+// unpack unpacks the dump into a file of the cache or, without a cache, into a temporary file.
+func (u *unpacking) unpack(src target.Source, o Options, cached *cache) (*os.File, error) {
 	create := createTemporary
 	if cached != nil {
 		create = cached.create
@@ -107,7 +139,7 @@ func (c *compression) unpack(src target.Source, o Options, cached *cache) (*os.F
 	if err != nil {
 		return nil, err
 	}
-	if err := copyLimited(tmp, io.MultiReader(bytes.NewReader(head), r), o.ceiling(src.Size(), tmp)); err != nil {
+	if err := copyLimited(tmp, io.MultiReader(bytes.NewReader(u.head), u), o.ceiling(src.Size(), tmp), u.in.unpackError); err != nil {
 		tmp.Close()
 		if cached != nil {
 			os.Remove(tmp.Name())
@@ -118,19 +150,19 @@ func (c *compression) unpack(src target.Source, o Options, cached *cache) (*os.F
 }
 
 // createTemporary creates a file in dir, or in the system's folder for temporary files, that
-// vanishes when it is closed. Its error does not wrap fs.ErrNotExist: a missing folder, as in a
-// container image that holds only sosgo, does not mean that the dump is missing.
+// vanishes when it is closed. Its error is a fault of the machine and does not wrap fs.ErrNotExist: a missing folder, as in
+// a container image that holds only sosgo, does not mean that the dump is missing.
 func createTemporary(dir string) (*os.File, error) {
 	f, err := createTemp(dir)
 	if err != nil {
 		//nolint:errorlint // a missing folder in the chain would mean that the dump is missing
-		return nil, fmt.Errorf("no temporary file for the unpacked dump can be made (TMPDIR names a folder for it): %v", err)
+		return nil, &machine.Error{Err: fmt.Errorf("no temporary file for the unpacked dump can be made (TMPDIR names a folder for it): %v", err)}
 	}
 	return f, nil
 }
 
-// copyLimited copies r to w and fails above the ceiling.
-func copyLimited(w io.Writer, r io.Reader, c ceiling) error {
+// copyLimited copies r to w and fails above the ceiling. failed returns the error of a read that failed.
+func copyLimited(w io.Writer, r io.Reader, c ceiling, failed func(error) error) error {
 	from := &sourceReader{r: r}
 	// A large buffer saves system calls; io.CopyBuffer uses it because the writer is wrapped.
 	n, err := io.CopyBuffer(struct{ io.Writer }{w}, io.LimitReader(from, c.bytes), make([]byte, 1<<20))
@@ -140,7 +172,7 @@ func copyLimited(w io.Writer, r io.Reader, c ceiling) error {
 		}
 	}
 	if from.err != nil {
-		return unpackError(from.err)
+		return failed(from.err)
 	}
 	if err != nil {
 		return fmt.Errorf("write the unpacked dump to a temporary file (after %d bytes): %w", n, err)
@@ -162,8 +194,45 @@ func (s *sourceReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// unpackError converts an error of unpacking to a typed error.
-func unpackError(err error) error {
+// An input is a compressed file that is unpacked. It may have no end: a server sends what it likes, and blocks of both formats
+// may be empty. So it fails once much more was read than has come out.
+type input struct {
+	progressReader
+
+	unpacked atomic.Int64 // bytes
+	mu       sync.Mutex   // zstd reads in a goroutine of its own
+	err      error        // why reading failed
+}
+
+func (in *input) Read(b []byte) (int, error) {
+	n, err := in.progressReader.Read(b)
+	out := in.unpacked.Load()
+	switch {
+	case err != nil && !errors.Is(err, io.EOF) && in.ctx.Err() == nil:
+		err = &machine.Error{Err: fmt.Errorf("the compressed file can't be read: %w", err)}
+	case in.done > limits.CompressedIdle && in.done-limits.CompressedIdle > out+out/limits.CompressedExtra:
+		n, err = 0, target.Corruptf("%d bytes of the compressed file unpack to %d bytes, and no dump does that", in.done, out)
+	}
+	if err != nil && !errors.Is(err, io.EOF) {
+		in.mu.Lock()
+		in.err = cmp.Or(in.err, err)
+		in.mu.Unlock()
+	}
+	return n, err
+}
+
+// failed returns why the compressed file can't be read, or nil.
+func (in *input) failed() error {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return in.err
+}
+
+// unpackError converts an error of unpacking to a typed error. If the file can't be read, that is no damage of it.
+func (in *input) unpackError(err error) error {
+	if failed := in.failed(); failed != nil {
+		return failed
+	}
 	switch {
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return err

@@ -16,6 +16,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/sosgo/sosgo/internal/base/machine"
 	"github.com/sosgo/sosgo/internal/base/mmapfile"
 	"github.com/sosgo/sosgo/internal/base/pagecache"
 	"github.com/sosgo/sosgo/internal/dump/crashreport"
@@ -119,6 +120,9 @@ func (f *File) UnloadedModules() []minidump.UnloadedModule {
 
 // Claims returns the memory that the process had, stored or not.
 func (f *File) Claims() *target.Claims { return target.ClaimsOf(f.Target) }
+
+// Holds reports whether all n bytes at a are in the dump; see target.Available.
+func (f *File) Holds(a target.Addr, n int) bool { return target.Available(f.Target, a, n) }
 
 // NextStored implements target.SparseMemory.
 func (f *File) NextStored(a target.Addr) (target.Addr, bool) { return target.NextStored(f.Target, a) }
@@ -256,8 +260,13 @@ func OpenReaderAt(r io.ReaderAt, size int64, o Options) (*File, error) {
 // FormatTarget is the format of a File over a caller's target.
 const FormatTarget = "target"
 
+// A holder is a target with an answer of its own to target.Available, because it records reads.
+type holder interface {
+	Holds(a target.Addr, n int) bool
+}
+
 // OfTarget returns a File over a caller's target. A memory that lends nothing is read in blocks,
-// which are cached. Close does not close the target.
+// which are cached, unless it has a method Holds (see target.Available). Close does not close the target.
 func OfTarget(t target.Target) (*File, error) {
 	var stored []target.Range
 	for r := range t.Regions() {
@@ -270,7 +279,7 @@ func OfTarget(t target.Target) (*File, error) {
 			stored = append(stored, target.Range{Start: r.Start, End: end})
 		}
 	}
-	if len(stored) > 0 && t.Span(stored[0].Start) == nil {
+	if _, exact := t.(holder); !exact && len(stored) > 0 && t.Span(stored[0].Start) == nil {
 		t = &cachedTarget{Target: t, memory: pagecache.Memory(t, stored)}
 	}
 	return &File{Target: t, Format: FormatTarget}, nil
@@ -338,7 +347,7 @@ func OpenStream(r io.Reader, o Options) (*File, error) {
 	// The compressed size is unknown, so it does not bound the unpacked size.
 	limit := o.ceiling(math.MaxInt64, tmp)
 	in := &progressReader{ctx: o.context(), r: r, report: o.Progress}
-	if err := copyLimited(tmp, in, limit); err != nil {
+	if err := copyLimited(tmp, in, limit, streamError); err != nil {
 		tmp.Close()
 		return nil, fmt.Errorf("open dump: %w", err)
 	}
@@ -354,6 +363,14 @@ func OpenStream(r io.Reader, o Options) (*File, error) {
 	}
 	f.closers = append(f.closers, src)
 	return f, nil
+}
+
+// streamError returns the error of a stream that can't be read.
+func streamError(err error) error {
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return &machine.Error{Err: fmt.Errorf("the stream can't be read: %w", err)}
 }
 
 // open opens the dump in src and unpacks it if needed.

@@ -66,12 +66,61 @@ func CheckRegular(name string) error {
 	return target.Unsupportedf("%s is %s, not a regular file", name, kindOf(info.Mode()))
 }
 
-// OpenRegular opens the named regular file for reading.
+// OpenRegular opens the named regular file for reading. What takes its place meanwhile is refused, too, without waiting for it.
 func OpenRegular(name string) (*os.File, error) {
 	if err := CheckRegular(name); err != nil {
 		return nil, err
 	}
-	return os.Open(name)
+	f, err := os.OpenFile(name, os.O_RDONLY|openFlags, 0)
+	return regular(f, err)
+}
+
+// OpenOwn opens a regular file of a folder of sosgo's own, such as a cache, for reading. A symbolic link is refused.
+func OpenOwn(dir *os.Root, name string) (*os.File, error) {
+	before, err := dir.Lstat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !before.Mode().IsRegular() {
+		return nil, target.Unsupportedf("%s is %s, not a regular file", name, kindOf(before.Mode()))
+	}
+	f, err := dir.OpenFile(name, os.O_RDONLY|openFlags, 0)
+	if f, err = regular(f, err); err != nil {
+		return nil, err
+	}
+	if after, err := f.Stat(); err != nil || !os.SameFile(before, after) {
+		return nil, errors.Join(err, f.Close(), target.Unsupportedf("%s was exchanged while it was opened", name))
+	}
+	return f, nil
+}
+
+// ReadOwn reads a file that OpenOwn opens. A file of more than most bytes is refused.
+func ReadOwn(dir *os.Root, name string, most int64) ([]byte, error) {
+	f, err := OpenOwn(dir, name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, most+1))
+	if err == nil && int64(len(b)) > most {
+		err = target.Limitf("%s has more than %d bytes", name, most)
+	}
+	return b, err
+}
+
+// regular returns an open file, unless it is not regular.
+func regular(f *os.File, err error) (*os.File, error) {
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = target.Unsupportedf("%s is %s, not a regular file", f.Name(), kindOf(info.Mode()))
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
 }
 
 // FromFile is Open for an open file. It takes ownership of f unless it fails.

@@ -82,3 +82,78 @@ func TestNamedPipe(t *testing.T) {
 	_ = writer.Process.Kill()
 	_ = writer.Wait()
 }
+
+// TestExchanged checks that a named pipe that takes the place of a file does not make its reader wait, whenever it comes.
+func TestExchanged(t *testing.T) {
+	dir := t.TempDir()
+	name, file, pipe := filepath.Join(dir, "name"), filepath.Join(dir, "file"), filepath.Join(dir, "pipe")
+	require.NoError(t, os.WriteFile(file, []byte("x"), 0o600))
+	if err := exec.CommandContext(t.Context(), "mkfifo", pipe).Run(); err != nil {
+		t.Skip("this system has no mkfifo")
+	}
+	require.NoError(t, os.Link(file, name))
+	stop, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		for i := 0; ; i++ {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			_ = os.Remove(name)
+			_ = os.Link([]string{file, pipe}[i%2], name)
+		}
+	}()
+	opened, refused := 0, 0
+	tried := make(chan struct{})
+	go func() {
+		defer close(tried)
+		for end := time.Now().Add(500 * time.Millisecond); time.Now().Before(end); {
+			f, err := mmapfile.OpenRegular(name)
+			if err != nil {
+				refused++
+				continue
+			}
+			opened++
+			_ = f.Close()
+		}
+	}()
+	select {
+	case <-tried:
+	case <-time.After(10 * time.Second):
+		t.Error("it waits for a writer of the pipe")
+		w, err := os.OpenFile(pipe, os.O_RDWR, 0) // ends the reader
+		require.NoError(t, err)
+		defer w.Close()
+		<-tried
+	}
+	close(stop)
+	<-done
+	assert.Positive(t, opened)
+	assert.Positive(t, refused)
+}
+
+// TestOwn checks that a file of a cache is regular, is no link and has the size that its reader expects.
+func TestOwn(t *testing.T) {
+	dir := t.TempDir()
+	root, err := os.OpenRoot(dir)
+	require.NoError(t, err)
+	defer root.Close()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "file"), []byte("1234"), 0o600))
+	b, err := mmapfile.ReadOwn(root, "file", 4)
+	require.NoError(t, err)
+	assert.Equal(t, "1234", string(b))
+	_, err = mmapfile.ReadOwn(root, "file", 3)
+	require.ErrorIs(t, err, target.ErrLimit)
+	_, err = mmapfile.ReadOwn(root, ".", 3)
+	require.ErrorIs(t, err, target.ErrUnsupported)
+	if os.Symlink("file", filepath.Join(dir, "link")) == nil {
+		_, err = mmapfile.ReadOwn(root, "link", 4)
+		require.Error(t, err)
+	}
+	if exec.CommandContext(t.Context(), "mkfifo", filepath.Join(dir, "pipe")).Run() == nil {
+		_, err = mmapfile.ReadOwn(root, "pipe", 4)
+		require.ErrorContains(t, err, "is a pipe")
+	}
+}

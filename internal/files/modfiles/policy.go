@@ -110,7 +110,7 @@ func (p *Policy) open(path string, most int64) (*mmapfile.File, error) {
 	if err := harmless(path, st, most); err != nil {
 		return nil, err
 	}
-	f, err := os.OpenFile(path, os.O_RDONLY|openFlags, 0)
+	f, err := mmapfile.OpenRegular(path)
 	if err != nil {
 		return nil, err
 	}

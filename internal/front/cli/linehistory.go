@@ -2,10 +2,10 @@ package cli
 
 import (
 	"io"
-	"os"
 	"slices"
 	"strings"
 
+	"github.com/sosgo/sosgo/internal/base/mmapfile"
 	"github.com/sosgo/sosgo/internal/base/outfile"
 	"github.com/sosgo/sosgo/internal/front/report"
 )
@@ -19,11 +19,19 @@ type lineHistory struct {
 	sought []rune // by the last search
 }
 
+// mostHistory is the number of bytes of a history file that are read.
+const mostHistory = 16 << 20
+
 // readHistory reads a history file. An unreadable file gives an empty history.
 func readHistory(path string) *lineHistory {
 	h := &lineHistory{path: path}
-	text, err := os.ReadFile(path)
-	if path == "" || err != nil {
+	f, err := mmapfile.OpenRegular(path)
+	if err != nil {
+		return h
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, mostHistory))
+	if err != nil {
 		return h
 	}
 	for line := range strings.Lines(string(text)) {

@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"unicode/utf8"
 
+	"github.com/sosgo/sosgo/internal/base/mmapfile"
 	"github.com/sosgo/sosgo/internal/base/outfile"
 	"github.com/sosgo/sosgo/internal/front/report"
 )
@@ -247,7 +248,7 @@ func evidence(path string, existing fs.FileInfo) string {
 	if !existing.Mode().IsRegular() {
 		return ""
 	}
-	f, err := os.Open(path)
+	f, err := mmapfile.OpenRegular(path)
 	if err != nil {
 		return ""
 	}

@@ -12,15 +12,20 @@ import (
 	"strings"
 
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/sosgo/sosgo/internal/base/mmapfile"
 )
 
 // sniffBytes is the number of bytes that identify a dump. The type field of an ELF header ends at byte 18.
 const sniffBytes = 18
 
+// sniffInput is the number of bytes of a compressed file in which the first bytes of a dump must be. Empty blocks may precede them.
+const sniffInput = 1 << 20
+
 // LooksLikeDump reports whether r starts like an ELF core, a Mach-O core or a minidump, possibly compressed by gzip
 // or zstd.
 func LooksLikeDump(r io.Reader) bool {
-	br := bufio.NewReader(r)
+	br := bufio.NewReader(io.LimitReader(r, sniffInput))
 	magic, _ := br.Peek(4)
 	switch {
 	case bytes.HasPrefix(magic, []byte{0x1f, 0x8b}):
@@ -101,7 +106,7 @@ func sniffFile(path string) (bool, error) {
 	if !st.Mode().IsRegular() {
 		return false, errNotFile
 	}
-	f, err := os.Open(path)
+	f, err := mmapfile.OpenRegular(path)
 	if err != nil {
 		return false, err
 	}

@@ -16,6 +16,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/sosgo/sosgo/internal/base/mmapfile"
 	"github.com/sosgo/sosgo/internal/base/outfile"
 )
 
@@ -128,7 +129,7 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // get returns a page of that size, or nil if it is missing or damaged.
 func (d *disk) get(n, size int64) []byte {
-	b, err := d.dir.ReadFile(pageName(n))
+	b, err := mmapfile.ReadOwn(d.dir, pageName(n), size+4)
 	if err != nil || int64(len(b)) != size+4 || crc32.Checksum(b[4:], castagnoli) != binary.LittleEndian.Uint32(b) {
 		return nil
 	}

@@ -15,6 +15,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -707,5 +708,45 @@ func TestShown(t *testing.T) {
 	} {
 		assert.Equal(t, want.shown, Shown(path))
 		assert.Equal(t, want.base, Base(path))
+	}
+}
+
+// TestDiskIsFiles checks that what is no page in the place of a page is not read: a named pipe, a folder, a link, and a file
+// that is far too long.
+func TestDiskIsFiles(t *testing.T) {
+	data := content(4 << 20)
+	s := httptest.NewServer(serve(data, nil))
+	defer s.Close()
+	for name, put := range map[string]func(page string) error{
+		"a pipe":     func(page string) error { return exec.CommandContext(t.Context(), "mkfifo", page).Run() },
+		"a folder":   func(page string) error { return os.Mkdir(page, 0o700) },
+		"a device":   func(page string) error { return os.Symlink("/dev/zero", page) },
+		"a link":     func(page string) error { return os.Symlink("0", page) },
+		"terabytes":  func(page string) error { return errors.Join(os.WriteFile(page, nil, 0o600), os.Truncate(page, 1<<42)) },
+		"other text": func(page string) error { return os.WriteFile(page, []byte("x"), 0o600) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			f, err := Open(s.URL+"/dump", Options{Disk: dir})
+			require.NoError(t, err)
+			pages, err := filepath.Glob(filepath.Join(dir, prefix+"*"))
+			require.NoError(t, err)
+			require.Len(t, pages, 1)
+			if err := put(filepath.Join(pages[0], "5")); err != nil {
+				t.Skip("this system has none:", err)
+			}
+			read := make(chan []byte, 1)
+			go func() {
+				whole, err := io.ReadAll(io.NewSectionReader(f, 0, f.Size()))
+				assert.NoError(t, err)
+				read <- whole
+			}()
+			select {
+			case whole := <-read:
+				assert.True(t, bytes.Equal(data, whole))
+			case <-time.After(30 * time.Second):
+				t.Fatal("it waits")
+			}
+		})
 	}
 }

@@ -51,14 +51,9 @@ func TestSecurityTable(t *testing.T) {
 // mmapfile.OpenRegular, so that no path of a dump, a client or a folder makes sosgo wait for a pipe or touch a device.
 var opensOtherwise = map[string]string{
 	"dump/space_linux.go":                      "/proc",
-	"dump/cache.go":                            "the user's private cache",
 	"internal/base/outfile/sweep.go":           "folders",
 	"internal/base/outfile/owner_unix.go":      "folders",
-	"internal/base/mmapfile/mmapfile.go":       "regular files",
-	"internal/front/cli/output.go":             "a file that is known to be regular",
 	"internal/front/cli/commands/ask/rules.go": "a file of the command line, which may be a pipe",
-	"internal/front/cli/sniff.go":              "a file that is known to be regular",
-	"internal/front/cli/linehistory.go":        "the user's private history",
 	"internal/front/remote/fetch.go":           "a file of the command line, which may be a pipe",
 	"internal/live/processes/memory.go":        "/proc",
 	"internal/live/processes/proc.go":          "/proc",

@@ -631,3 +631,56 @@ func TestScrubDamaged(t *testing.T) {
 		}
 	}
 }
+
+// withMapping returns an ELF core with one more private mapping, which has the text.
+func withMapping(t *testing.T, core, text []byte, at uint64) []byte {
+	t.Helper()
+	const phoff, phnum, entry, load, rw = 32, 56, 56, 1, 6
+	le := binary.LittleEndian
+	out := append(bytes.Clone(core), make([]byte, -len(core)&4095)...)
+	head := le.AppendUint64(le.AppendUint32(le.AppendUint32(nil, load), rw), uint64(len(out)))
+	for _, v := range []uint64{at, 0, uint64(len(text)), uint64(len(text)), 4096} {
+		head = le.AppendUint64(head, v)
+	}
+	require.Len(t, head, entry)
+	n, from := le.Uint16(core[phnum:]), le.Uint64(core[phoff:])
+	out = append(out, text...)
+	le.PutUint64(out[phoff:], uint64(len(out)))
+	le.PutUint16(out[phnum:], n+1)
+	entries := slices.Collect(slices.Chunk(core[from:from+uint64(n)*entry], entry))
+	i := slices.IndexFunc(entries, func(e []byte) bool { return le.Uint32(e) == load && le.Uint64(e[16:]) > at })
+	if i < 0 {
+		i = len(entries)
+	}
+	return append(out, slices.Concat(slices.Insert(entries, i, head)...)...)
+}
+
+// TestScrubProbes checks that nothing stays of a mapping that readers only look at, to find out whether malloc's memory begins
+// there: neither of its first page nor of others, wherever it is and however the file is read.
+func TestScrubProbes(t *testing.T) {
+	core, err := os.ReadFile(unpacked(t, "secrets/net10-secrets"))
+	require.NoError(t, err)
+	const words = "owner=anna;passphrase=Germanium-Tide-77;"
+	narrow, utf16 := []byte(strings.Repeat(words, 1640)[:1<<16]), wide(strings.Repeat(words, 820))[:1<<16]
+	in, out := filepath.Join(t.TempDir(), "in.dmp"), filepath.Join(t.TempDir(), "out.dmp")
+	for _, at := range []uint64{0x1000_0000, 0x6f00_0000_0000, 0x6f00_0010_0000} {
+		for _, text := range [][]byte{narrow, utf16} {
+			for _, mapped := range []bool{true, false} {
+				require.NoError(t, os.WriteFile(in, withMapping(t, core, text, at), 0o600))
+				args := []string{"scrub", in, "-o", out}
+				if !mapped {
+					args = append(args, "--no-mmap")
+				}
+				_, errs, code := run(t, args...)
+				require.Zero(t, code, errs)
+				b, err := os.ReadFile(out)
+				require.NoError(t, err)
+				for _, part := range []string{"anna;", "Germ", "passp", "Tide"} {
+					assert.False(t, bytes.Contains(b, []byte(part)), "%#x %v: %s", at, mapped, part)
+					assert.False(t, bytes.Contains(b, wide(part)), "%#x %v: %s in UTF-16", at, mapped, part)
+				}
+				require.NoError(t, os.Remove(out))
+			}
+		}
+	}
+}
