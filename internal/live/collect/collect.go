@@ -28,7 +28,7 @@ type Options struct {
 	In    string // the folder in which the runtime writes, as a path of the process; if empty, the first that is suitable
 	Leave bool   // leave the dump in that folder, under a name of its own
 	Force bool   // ask the runtime even if the estimate does not fit
-	// Timeout limits the time of the dump. 0 means no limit.
+	// Timeout limits the time of the dump, and of copying it. 0 means no limit.
 	Timeout time.Duration
 	// Verify opens a file and describes it. It fails if the file is not a dump of the process that is whole.
 	Verify func(ctx context.Context, file string) (answer.CollectedCheck, error)
@@ -75,6 +75,12 @@ func Dump(ctx context.Context, p *processes.Process, o Options) (*answer.Collect
 		return nil, err
 	}
 	began := time.Now()
+	if o.Timeout > 0 {
+		late := &processes.Refusal{Text: fmt.Sprintf("the dump was not complete after %v", o.Timeout), Next: "-timeout gives it more time; -type mini is faster"}
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, o.Timeout, late)
+		defer cancel()
+	}
 	if err = j.request(ctx); err != nil && !j.isWhole(ctx, err) {
 		err = j.explain(ctx, err)
 	} else {
@@ -203,24 +209,23 @@ func (j *job) isWhole(ctx context.Context, err error) bool {
 	for j.p.Dumper() != 0 && ctx.Err() == nil {
 		time.Sleep(glance)
 	}
-	if st, err := j.view.Lstat(j.part); err != nil || !st.Mode().IsRegular() {
+	f, err := j.view.Open(j.part)
+	if err != nil {
 		return false
 	}
-	if _, err := j.o.Verify(ctx, j.view.Path(j.part)); err != nil {
+	defer f.Close()
+	if st, err := f.Stat(); err != nil || !st.Mode().IsRegular() {
 		return false
 	}
-	j.answer.Note(fmt.Errorf("the runtime did not see how its createdump ended; the dump is whole: %w", err))
+	if _, err := j.o.Verify(ctx, openPath(f)); err != nil {
+		return false
+	}
+	j.answer.Note(fmt.Errorf("the runtime did not see how its createdump ended; the dump is whole: %w", reported))
 	return true
 }
 
 // request asks the runtime for the dump and waits for its answer.
 func (j *job) request(ctx context.Context) error {
-	if j.o.Timeout > 0 {
-		late := &processes.Refusal{Text: fmt.Sprintf("the dump was not complete after %v", j.o.Timeout), Next: "-timeout gives it more time; -type mini is faster"}
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, j.o.Timeout, late)
-		defer cancel()
-	}
 	done := make(chan error, 1)
 	go func() { done <- j.client.Dump(ctx, j.part, kinds[j.o.Kind]) }()
 	tick := time.NewTicker(glance)
@@ -309,12 +314,12 @@ func (j *job) place(ctx context.Context) error {
 	}
 	j.answer.Size = st.Size()
 	if !j.direct && !j.o.Leave {
-		return j.copy(ctx, f)
+		return j.copy(ctx, f, st.Size())
 	}
-	if err := j.verify(ctx, j.view.Path(j.part)); err != nil {
+	if err := j.verify(ctx, openPath(f)); err != nil {
 		return err
 	}
-	return j.rename()
+	return j.rename(st)
 }
 
 // verify opens a file as a dump.
@@ -330,8 +335,8 @@ func (j *job) verify(ctx context.Context, file string) (err error) {
 	return nil
 }
 
-// rename gives the runtime's file its final name. It never replaces a file.
-func (j *job) rename() error {
+// rename gives the runtime's file, which is described by st, its final name. It never replaces a file.
+func (j *job) rename(st fs.FileInfo) error {
 	name := path.Join(filepath.ToSlash(j.dir), cmp.Or(j.created, filepath.Base(j.o.Out)))
 	switch err := j.view.Link(j.part, name); {
 	case err == nil:
@@ -348,25 +353,35 @@ func (j *job) rename() error {
 			return err
 		}
 	}
+	if named, err := j.view.Lstat(name); err != nil || !os.SameFile(named, st) {
+		return &processes.Refusal{Text: j.view.Path(name) + " is not the dump that was checked: it was exchanged meanwhile", Err: err, Next: "-in DIR names a folder that only the process can write to"}
+	}
 	if j.o.Leave {
 		j.answer.File, j.answer.Inside = j.view.Path(name), name
 	}
 	return nil
 }
 
-// copy copies the runtime's file to the dump, and removes it.
-func (j *job) copy(ctx context.Context, from *os.File) error {
-	const piece = 64 << 20
-	for done := int64(0); ; {
-		n, err := io.CopyN(j.to.File, from, piece)
+// copy copies the runtime's file of size bytes to the dump, and removes it. Whoever may write to the runtime's folder can make that
+// file as large as they like.
+func (j *job) copy(ctx context.Context, from *os.File, size int64) error {
+	if err := j.fitsCopy(uint64(size)); err != nil {
+		return err
+	}
+	const piece = 16 << 20
+	for done := int64(0); done < size; {
+		n, err := io.CopyN(j.to.File, from, min(piece, size-done))
 		done += n
 		j.progress(done)
 		if err == io.EOF {
-			break
+			return &processes.Refusal{Text: j.view.Path(j.part) + " became shorter while it was copied", Next: "-in DIR names a folder that only the process can write to"}
 		}
 		if err = cmp.Or(err, context.Cause(ctx)); err != nil {
 			return err
 		}
+	}
+	if n, _ := from.Read(make([]byte, 1)); n > 0 {
+		return &processes.Refusal{Text: j.view.Path(j.part) + " grows while it is copied: createdump has not ended, or others write to it", Next: "-in DIR names a folder that only the process can write to"}
 	}
 	if err := j.verify(ctx, j.to.Name()); err != nil {
 		return err

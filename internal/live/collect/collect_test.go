@@ -386,3 +386,65 @@ func TestNames(t *testing.T) {
 		assert.Equal(t, want, fileName(name))
 	}
 }
+
+// TestHugeFile checks that a file that is no dump of the process by its size is refused and removed, before it is copied.
+func TestHugeFile(t *testing.T) {
+	for _, size := range []int64{4 << 40, 3 << 30} {
+		r := &fakeRuntime{write: func(file string) (uint32, string) {
+			_ = os.WriteFile(file, []byte("dump"), 0o600)
+			if err := os.Truncate(file, size); err != nil {
+				return failed, err.Error()
+			}
+			return 0, ""
+		}}
+		p, dir := start(t, r), t.TempDir()
+		began := time.Now()
+		_, err := Dump(t.Context(), p, Options{Kind: "heap", Out: filepath.Join(dir, "out.dmp")})
+		require.ErrorContains(t, err, "a dump of this process has about 1.0 MB")
+		assert.Less(t, time.Since(began), 10*time.Second)
+		assert.Empty(t, left(t, dir, filepath.Join(r.root, "tmp")))
+		if size > 1<<40 { // the disk does not have that, either
+			_, err = Dump(t.Context(), p, Options{Kind: "heap", Out: filepath.Join(dir, "out.dmp"), Force: true})
+			require.ErrorContains(t, err, "free, and the dump may take 4096.0 GB")
+			assert.Empty(t, left(t, dir, filepath.Join(r.root, "tmp")))
+		}
+	}
+}
+
+// TestTimeoutOfCopy checks that the time limit holds for the copy, too.
+func TestTimeoutOfCopy(t *testing.T) {
+	r := &fakeRuntime{write: func(file string) (uint32, string) {
+		_ = os.WriteFile(file, []byte("dump"), 0o600)
+		return 0, fmt.Sprint(os.Truncate(file, 512<<20))
+	}}
+	p, dir := start(t, r), t.TempDir()
+	copied := uint64(0)
+	_, err := Dump(t.Context(), p, Options{Kind: "heap", Out: filepath.Join(dir, "out.dmp"), Timeout: time.Second, Progress: func(done, _ uint64) {
+		if done < 512<<20 { // a piece of the copy
+			copied = done
+			time.Sleep(300 * time.Millisecond)
+		}
+	}})
+	require.ErrorContains(t, err, "was not complete after 1s")
+	assert.Less(t, copied, uint64(256<<20))
+	assert.Empty(t, left(t, dir, filepath.Join(r.root, "tmp")))
+}
+
+// TestExchangedDump checks that the file that is verified is the runtime's, whatever becomes of its name, and that no other
+// file is called the dump.
+func TestExchangedDump(t *testing.T) {
+	r := &fakeRuntime{write: writes("dump")}
+	p := start(t, r)
+	temp, verified := filepath.Join(r.root, "tmp"), ""
+	_, err := Dump(t.Context(), p, Options{Kind: "heap", Leave: true, Verify: func(_ context.Context, file string) (answer.CollectedCheck, error) {
+		for _, name := range left(t, temp) {
+			require.NoError(t, os.Remove(filepath.Join(temp, name)))
+			require.NoError(t, os.WriteFile(filepath.Join(temp, name), []byte("another"), 0o600))
+		}
+		b, err := os.ReadFile(file)
+		verified = string(b)
+		return answer.CollectedCheck{Threads: 3}, err
+	}})
+	assert.Equal(t, "dump", verified)
+	require.ErrorContains(t, err, "is not the dump that was checked")
+}

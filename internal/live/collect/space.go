@@ -124,3 +124,18 @@ func (j *job) room(v *processes.View, dir string, need uint64) error {
 	return &processes.Refusal{Text: fmt.Sprintf("%s has %s free, and the dump may take %s", v.Path(dir), words.Size(free), words.Size(need)),
 		Next: "-o FILE and -in DIR name other folders, -type mini is smaller, -force tries it"}
 }
+
+// A dump may be somewhat larger than its estimate, as the process may grow meanwhile.
+const (
+	mostTimes = 2
+	mostMore  = 1 << 30
+)
+
+// fitsCopy reports a file of the runtime that is too large to be copied: it does not fit, or it is no dump of that process.
+func (j *job) fitsCopy(size uint64) error {
+	if most := mostTimes*j.answer.Estimate + mostMore; j.answer.Estimate > 0 && size > most && !j.o.Force {
+		return &processes.Refusal{Text: fmt.Sprintf("the runtime's file has %s, and a dump of this process has about %s", words.Size(size), words.Size(j.answer.Estimate)),
+			Next: "-in DIR names a folder that only the process can write to; -force copies it"}
+	}
+	return j.room(&processes.View{Same: true}, filepath.Dir(j.o.Out), size)
+}
