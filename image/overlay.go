@@ -494,6 +494,23 @@ func (o *Overlay) View(a target.Addr, n int) ([]byte, bool) {
 	return nil, false
 }
 
+// Holds reports whether the dump or files have all n bytes at a; see target.Available.
+func (o *Overlay) Holds(a target.Addr, n int) bool {
+	if o.dump == nil {
+		return false
+	}
+	if target.Available(o.dump, a, n) {
+		return true
+	}
+	for _, p := range *o.parts.Load() {
+		if p.start < a+target.Addr(max(n, 0)) && a < p.end {
+			_, err := target.Bytes(o, a, n)
+			return err == nil
+		}
+	}
+	return false
+}
+
 // Span implements target.Memory. It lends at most 256 KB of a file.
 func (o *Overlay) Span(a target.Addr) []byte {
 	if o.dump == nil {

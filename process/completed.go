@@ -140,6 +140,24 @@ func (m *completedMemory) Span(a target.Addr) []byte {
 	return m.overlay.Span(a)
 }
 
+// Holds reports whether the dump or files have all n bytes at a; see target.Available.
+func (m *completedMemory) Holds(a target.Addr, n int) bool {
+	if m.base == nil {
+		return false
+	}
+	if target.Available(m.base, a, n) {
+		return true
+	}
+	last := a + target.Addr(max(n, 1)-1)
+	if here, _ := m.moduleAt(a); here == nil {
+		if there, _ := m.moduleAt(last); there == nil {
+			return false // no file has a part of it
+		}
+	}
+	_, err := target.Bytes(m, a, n)
+	return err == nil
+}
+
 // NextStored implements target.SparseMemory for the bytes in the dump.
 func (m *completedMemory) NextStored(a target.Addr) (target.Addr, bool) {
 	return target.NextStored(m.base, a)

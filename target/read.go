@@ -73,8 +73,12 @@ func Pointer(m Memory, a Addr) (Addr, error) {
 	return Addr(v), err
 }
 
-// Available reports whether all n bytes at a are in the dump.
+// Available reports whether all n bytes at a are in the dump. A memory with a method Holds answers that itself: one that
+// records what is read can tell this question from a read.
 func Available(m Memory, a Addr, n int) bool {
+	if h, ok := m.(interface{ Holds(a Addr, n int) bool }); ok {
+		return h.Holds(a, n)
+	}
 	_, err := Bytes(m, a, n)
 	return err == nil
 }

@@ -141,8 +141,9 @@ func (m *marks) fields(a target.Addr, b []byte) {
 		m.add(a, len(b))
 		return
 	}
+	isHeader := len(b) == 2*wordSize // of a block of memory; a longer read can be a text with a known length
 	for word := range slices.Chunk(b, wordSize) {
-		if !m.isText(word) {
+		if !m.isText(word) && !(isHeader && isWide(word)) {
 			m.add(a, len(word))
 		}
 		a += target.Addr(len(word))
@@ -164,6 +165,16 @@ func (m *marks) isText(word []byte) bool {
 		}
 	}
 	return false
+}
+
+// isWide reports whether a word is nothing but text in UTF-16.
+func isWide(word []byte) bool {
+	for i, c := range word {
+		if isHigh := i%2 == 1; isHigh && c != 0 || !isHigh && !printable(c) {
+			return false
+		}
+	}
+	return true
 }
 
 // foreign returns the number of bytes of a read that do not belong to the block: the header of a block of
@@ -272,11 +283,29 @@ func (r *recorder) ReadMemory(p []byte, a target.Addr) (int, error) {
 	return n, err
 }
 
-// View implements target.Memory.
+// View implements target.Memory. It lends a copy if the dump lends nothing: a target.Window would else read more than it is
+// asked for.
 func (r *recorder) View(a target.Addr, n int) ([]byte, bool) {
 	b, ok := r.Target.View(a, n)
+	if !ok && n <= searchRead {
+		b = make([]byte, max(n, 0))
+		got, err := r.Target.ReadMemory(b, a)
+		if b, ok = b[:got], err == nil; !ok {
+			return nil, false
+		}
+	}
 	r.note(a, b, n)
 	return b, ok
+}
+
+// Holds reports whether the dump has the memory; see target.Available. For a dump that is scrubbed that is no read, because the
+// memory stays, with other content.
+func (r *recorder) Holds(a target.Addr, n int) bool {
+	b, err := target.Bytes(r.Target, a, n)
+	if err == nil && r.marks.all {
+		r.note(a, b, n)
+	}
+	return err == nil
 }
 
 // lentWords is the number of bytes of recorded memory that Span lends. Callers request more with the size they

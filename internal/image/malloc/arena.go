@@ -249,17 +249,17 @@ func (f *finder) followRing(a target.Addr, form *stateForm) int {
 // isArena reports whether the bins of a malloc_state are at a. At least one bin is empty, which
 // means that it refers to itself. The first and last chunk of each other bin refer back to it.
 func (f *finder) isArena(a target.Addr, form *stateForm) bool {
-	// The unsorted bin and its neighbor decide almost always.
-	b, err := f.win.Bytes(a+form.Bins, 2*word*f.l.Bins)
-	if err != nil {
-		return false
-	}
 	empty := 0
 	type link struct{ bin, first, last target.Addr }
 	var full []link
-	for i := range f.l.Bins {
-		bin := a + form.Bins + target.Addr(2*word*i) - headerSize // as if it were a chunk
-		first, last := pointer(b[2*word*i:]), pointer(b[2*word*i+word:])
+	for i := range f.l.Bins { // the unsorted bin and its neighbor decide almost always
+		links := a + form.Bins + target.Addr(2*word*i)
+		b, err := f.win.Bytes(links, 2*word)
+		if err != nil {
+			return false
+		}
+		bin := links - headerSize // as if it were a chunk
+		first, last := pointer(b), pointer(b[word:])
 		switch {
 		case first == bin && last == bin:
 			empty++
@@ -340,13 +340,16 @@ func (f *finder) parameters(a *Arena, end target.Addr) (start target.Addr, ok bo
 	}
 	base := end - target.Addr(a.System)
 	try := func(at target.Addr, form *parameterForm) bool {
-		b, err := f.win.Bytes(at, int(form.Bytes))
-		if err != nil {
+		b, err := f.win.Bytes(at+form.BreakBase-word, 2*word)
+		if err != nil || pointer(b[word:]) != base {
+			return false
+		}
+		if b, err = f.win.Bytes(at, int(form.Bytes)); err != nil {
 			return false
 		}
 		n, most := binary.LittleEndian.Uint32(b[form.Mappings:]), binary.LittleEndian.Uint32(b[form.MappingsMax:])
 		bytes := binary.LittleEndian.Uint64(b[form.MappedMemory:])
-		if pointer(b[form.BreakBase:]) != base || n > most || bytes%pageSize != 0 || (n == 0) != (bytes == 0) || uint64(n)*pageSize > bytes {
+		if n > most || bytes%pageSize != 0 || (n == 0) != (bytes == 0) || uint64(n)*pageSize > bytes {
 			return false
 		}
 		f.Mapped = &Mapped{Chunks: uint64(n), Bytes: bytes}
@@ -431,8 +434,12 @@ func (f *finder) scanHeaps() {
 				break
 			}
 			for _, form := range f.l.Heaps {
-				a, err := target.Pointer(f.mem, at+form.Arena)
-				if err != nil || a != at+form.Bytes || len(f.Arenas) >= limits.MallocArenas {
+				b, err := f.win.Bytes(at+form.Arena, 2*word)
+				if err != nil {
+					continue
+				}
+				a := pointer(b)
+				if a != at+form.Bytes || len(f.Arenas) >= limits.MallocArenas {
 					continue
 				}
 				for _, state := range f.l.States {
@@ -455,8 +462,12 @@ func (f *finder) scanHeaps() {
 func (f *finder) breakHeap() bool {
 	var found []Heap
 	for _, r := range f.private {
-		size, err := target.Uint64(f.mem, r.Start+word)
-		if err != nil || size&chunkFlags != flagPreviousInUse {
+		b, err := f.win.Bytes(r.Start, headerSize)
+		if err != nil {
+			continue
+		}
+		size := binary.LittleEndian.Uint64(b[word:])
+		if size&chunkFlags != flagPreviousInUse {
 			continue
 		}
 		isCache := slices.ContainsFunc(f.l.Caches, func(c cacheForm) bool { return chunkOf(c.Bytes) == size&^chunkFlags })
