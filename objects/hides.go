@@ -7,54 +7,147 @@ import (
 	"github.com/sosgo/sosgo/internal/base/secrets"
 	"github.com/sosgo/sosgo/internal/encoding/utf16text"
 	"github.com/sosgo/sosgo/metadata"
+	"github.com/sosgo/sosgo/target"
 )
 
-// Hides reports whether mask changes the text of the array's elements: bytes as UTF-8, or numbers and characters of 16 bits as UTF-16. Arrays of
-// others have no such text.
+// Hides reports whether mask changes the text of the array's elements: bytes as UTF-8, or numbers and characters of 16 bits as UTF-16. The
+// elements of an array of structs, such as the entries of a dictionary, have a text for each such field. Arrays of others have none.
 func (a *Array) Hides(mask func(string) string) (bool, error) {
-	if mask == nil || a.Len == 0 || a.Type.MT.ContainsPointers() {
+	if mask == nil || a.Len == 0 {
+		return false, nil
+	}
+	if s, err := a.At(0).Struct(); err == nil {
+		leaves, err := s.leaves(nil, 0)
+		if err != nil {
+			return false, err
+		}
+		return a.hidesFields(s.Addr, leaves, mask)
+	}
+	if a.Type.MT.ContainsPointers() {
 		return false, nil
 	}
 	return secrets.HidesElements(a.Type.r.mem, a.data, a.Len, int(a.Type.MT.ComponentSize), mask)
 }
 
-// Hides reports whether mask changes the text of the collection's elements, in their order or in the reverse order.
-// Unreadable elements are left out.
+// leaves appends the fields of a struct and of the structs in it that may be a character or a byte of a text.
+func (s Struct) leaves(list []Value, depth int) ([]Value, error) {
+	if s.Type == nil || depth > inlineDepth {
+		return list, nil // deeper values are not shown
+	}
+	fields, err := s.Type.allFields()
+	if err != nil {
+		return list, err
+	}
+	for _, f := range fields {
+		if f.Static {
+			continue
+		}
+		v := f.At(s.Addr)
+		if part, err := v.Struct(); err == nil && f.ElementType == metadata.ElementValueType {
+			if list, err = part.leaves(list, depth+1); err != nil {
+				return list, err
+			}
+		} else if unitSize(v) > 0 {
+			list = append(list, v)
+		}
+	}
+	return list, nil
+}
+
+// mostStructs is the number of structs that are looked at. More are hidden.
+const mostStructs = 1 << 22
+
+// hidesFields reports whether mask changes the text of one of the fields of all structs of the array, given as those of the first
+// struct, which is at first.
+func (a *Array) hidesFields(first target.Addr, fields []Value, mask func(string) string) (bool, error) {
+	if len(fields) > 0 && a.Len > mostStructs {
+		return true, nil
+	}
+	for _, f := range fields {
+		size := f.Size()
+		b := make([]byte, 0, int(a.Len)*size)
+		for i := range a.Len {
+			unit, err := target.Bytes(a.Type.r.mem, a.addr(uint64(i))+f.Location()-first, size)
+			if err != nil {
+				return false, err
+			}
+			b = append(b, unit...)
+		}
+		text := string(b)
+		if size > 1 {
+			text = utf16text.String(b)
+		}
+		if mask(text) != text {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// Hides reports whether mask changes the text of the collection's elements, in their order or in the reverse order. Structs
+// have a text for each field. Unreadable elements are left out.
 func (c *Collection) Hides(mask func(string) string) bool {
 	if mask == nil {
 		return false
 	}
-	var units []uint16
-	size := 0
+	var texts []unitText
+	total := 0
 	for _, v := range c.Values() {
-		bits, err := v.Bits()
-		if err != nil {
+		parts := []Value{v}
+		if s, err := v.Struct(); err == nil {
+			if parts, err = s.leaves(nil, 0); err != nil {
+				continue
+			}
+		} else if _, err := v.Bits(); err != nil {
 			continue
-		}
-		if n := unitSize(v); n == 0 || size != 0 && n != size {
+		} else if unitSize(v) == 0 {
 			return false
 		}
-		size = v.Size()
-		if units = append(units, uint16(bits)); len(units) > secrets.MostElements {
-			return true
+		for i, part := range parts {
+			bits, err := part.Bits()
+			if err != nil {
+				continue
+			}
+			if i == len(texts) {
+				texts = append(texts, unitText{size: part.Size()})
+			}
+			if i > len(texts) || texts[i].size != part.Size() {
+				return false // a mixture is no text
+			}
+			texts[i].units = append(texts[i].units, uint16(bits))
+			if total++; total > secrets.MostElements {
+				return true
+			}
 		}
 	}
-	text := func() string {
-		if size != 1 {
-			return utf16text.FromUnits(units)
-		}
-		b := make([]byte, len(units))
-		for i, u := range units {
-			b[i] = byte(u)
-		}
-		return string(b)
+	return slices.ContainsFunc(texts, func(t unitText) bool { return t.hides(mask) })
+}
+
+// A unitText is a text of bytes or of units of UTF-16.
+type unitText struct {
+	size  int
+	units []uint16
+}
+
+func (t unitText) String() string {
+	if t.size != 1 {
+		return utf16text.FromUnits(t.units)
 	}
-	hides := func(s string) bool { return mask(s) != s }
-	if len(units) == 0 || hides(text()) {
-		return len(units) > 0
+	b := make([]byte, len(t.units))
+	for i, u := range t.units {
+		b[i] = byte(u)
 	}
-	slices.Reverse(units)
-	return hides(text())
+	return string(b)
+}
+
+// hides reports whether mask changes the text, or the reversed text.
+func (t unitText) hides(mask func(string) string) bool {
+	changes := func(s string) bool { return mask(s) != s }
+	if changes(t.String()) {
+		return true
+	}
+	slices.Reverse(t.units)
+	return changes(t.String())
 }
 
 // unitSize returns the size in bytes of a value that may be a character or a byte of a text, 0 of others.

@@ -28,11 +28,14 @@ type Masker struct {
 	known map[string]Kind
 	heads map[string][]string // values by their first cutKnown bytes, the longest first
 	first [256]bool           // first bytes of all values
+	parts parts
 	count atomic.Uint64
 }
 
 // NewMasker returns a Masker that knows no values.
-func NewMasker() *Masker { return &Masker{known: map[string]Kind{}, heads: map[string][]string{}} }
+func NewMasker() *Masker {
+	return &Masker{known: map[string]Kind{}, heads: map[string][]string{}, parts: parts{places: map[string][]place{}}}
+}
 
 // Learn adds the secrets in a text that are recognized by their form.
 func (m *Masker) Learn(text string) {
@@ -125,6 +128,7 @@ func (m *Masker) add(value string, kind Kind) {
 		if !there {
 			m.first[head[0]] = true
 			m.heads[head] = slices.Insert(list, at, form)
+			m.parts.add(form)
 		}
 	}
 }
@@ -215,6 +219,10 @@ func (m *Masker) Text(text string) string {
 			spans = insert(spans, Span{from, to, KindNamed})
 			i += n - 1
 		}
+	}
+	for from, to := range m.parts.in(text) {
+		from, to = whole(text, from, to)
+		spans = insert(spans, Span{from, to, KindNamed})
 	}
 	m.mu.RUnlock()
 	if len(spans) == 0 {

@@ -188,3 +188,25 @@ func ExampleMasker() {
 	fmt.Println(m.Text("login of sa with tiger-99 failed"))
 	// Output: login of sa with <hidden> failed
 }
+
+// TestParts checks that the parts of secrets that reused and cut buffers hold are masked, and that words, names and numbers that a
+// secret shares with other texts are not.
+func TestParts(t *testing.T) {
+	m := secrets.NewMasker()
+	for _, v := range []string{"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",
+		"MyCompany.Shop.Service.Worker-2026-11-29", "correct-horse-battery-staple", "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"} {
+		m.Add(v, secrets.KindNamed)
+	}
+	for text, want := range map[string]string{
+		"READY\x009PPX0VBZRKKgoD4nzMsuvH\x00x":     "READY\x00" + secrets.Mask + "\x00x",
+		"PPX0VBZRKKgoD4nz":                         secrets.Mask,
+		"a zBEFFZq9o7zsmN and 15d6c15b0f00a08":     "a " + secrets.Mask + " and " + secrets.Mask,
+		"goD4nzMsuvH":                              "goD4nzMsuvH", // too short
+		"MyCompany.Shop.Service.Worker, horse-bat": "MyCompany.Shop.Service.Worker, horse-bat",
+		"horse-battery-staple since 2026-11-29":    "horse-battery-staple since 2026-11-29",
+		"9f86d08x":                                 "9f86d08x",
+	} {
+		assert.Equal(t, want, m.Text(text))
+		assert.Equal(t, want, m.Text(m.Text(text)), "again")
+	}
+}

@@ -233,7 +233,9 @@ func TestCharactersOfSecrets(t *testing.T) {
 	lines := map[string]string{ // to what it shows without masking
 		"clrstack -a": letters, "-sos clrstack -a": "0x0078005a00000000", "statics -type Program": letters, "dumpobj " + login: bytes, "eval @.Box": bytes, "eval @.Buf": bytes,
 		"eval @.Id._a": "1594628990", "dumpobj -show 'Letters[4], Buf.Pin[1], Password._firstChar' OBJECT": "q", "eval @.Password._firstChar": `"Z"`,
-		"eval @.Password._firstChar == 'Z'": "true", "eval @.Letters.Contains('q')": "true", "dumpheap -type Login -select 'Letters[4], Bytes[4], Buf.Raw[4], Box.Pin[4]'": "113",
+		"eval @.Password._firstChar == 'Z'": "true", "eval @.Letters.Contains('q')": "true",
+		"eval @.Map._entries[4].value": `"q"`, "eval @.Map._entries[4]": `'q'`, "dumpobj -show 'Map._entries[4].value' OBJECT": "q", "items @.Map._entries": `'q'`, "dumparray @.Map._entries": `'q'`,
+		"eval @.Map._entries[4].value == 'q'": "true", "dumpheap -type Login -select 'Letters[4], Bytes[4], Buf.Raw[4], Box.Pin[4]'": "113",
 		"query from objects of Login | where this.Letters[4] == 'q' | select addr(this)": login, "query from objects of Login | where this.Id._a == 1594628990 | select addr(this)": login,
 	}
 	for _, f := range []string{"Letters", "Q", "Plain", "Seg", "Mem", "Map", "Buf.Pin", "Box.Pin"} {
