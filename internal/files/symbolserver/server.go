@@ -26,6 +26,7 @@ import (
 
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/internal/base/outfile"
+	"github.com/sosgo/sosgo/internal/base/shownurl"
 	"github.com/sosgo/sosgo/internal/base/webclient"
 	"github.com/sosgo/sosgo/internal/files/symstore"
 	"github.com/sosgo/sosgo/target"
@@ -107,8 +108,8 @@ type Server struct {
 	down   error            // why the server is unreachable, or hangs
 }
 
-// String returns the server's address.
-func (s *Server) String() string { return s.URL }
+// String returns the server's address without what nobody else may know.
+func (s *Server) String() string { return shownurl.Of(s.URL) }
 
 // Problem returns why the server can't be used or reached, or the reason of the first failed
 // download; nil if nothing failed.
@@ -133,7 +134,7 @@ func (s *Server) Problem() error {
 func (s *Server) checkAddress() error {
 	base, err := url.Parse(s.URL)
 	if err != nil || base.Scheme != "https" && base.Scheme != "http" || base.Host == "" {
-		return target.Argumentf("%q is not an http or https address", s.URL)
+		return target.Argumentf("%q is not an http or https address", s.String())
 	}
 	return nil
 }
@@ -243,7 +244,7 @@ func (s *Server) download(ctx context.Context, key, dst string, check func(path 
 	defer cancel(nil)
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimRight(s.URL, "/")+"/"+escape(key), nil)
 	if err != nil {
-		return err
+		return webclient.WithoutAddress(err)
 	}
 	resp, err := s.httpClient().Do(req)
 	if err != nil {

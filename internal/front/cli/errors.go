@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/internal/base/machine"
+	"github.com/sosgo/sosgo/internal/base/shownurl"
 	"github.com/sosgo/sosgo/internal/base/workers"
 	"github.com/sosgo/sosgo/internal/front/report"
 	"github.com/sosgo/sosgo/target"
@@ -88,7 +89,7 @@ func (e *OpenError) Error() string {
 	if e.Path == "" {
 		return e.Err.Error()
 	}
-	return fmt.Sprintf("%s: %v", e.Path, e.Err)
+	return fmt.Sprintf("%s: %v", shownurl.Path(e.Path), e.Err)
 }
 
 func (e *OpenError) Unwrap() error { return e.Err }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/internal/base/outfile"
+	"github.com/sosgo/sosgo/internal/base/shownurl"
 	"github.com/sosgo/sosgo/internal/front/report"
 )
 
@@ -91,11 +92,8 @@ func checkModules(path string) error {
 
 func checkServer(text string) error {
 	u, err := url.Parse(text)
-	if err != nil {
-		return err
-	}
-	if u.Scheme != "https" && u.Scheme != "http" || u.Host == "" {
-		return fmt.Errorf("%s is not an http or https address", text)
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" {
+		return fmt.Errorf("%s is not an http or https address", shownurl.Of(text))
 	}
 	return nil
 }

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/sosgo/sosgo/internal/base/secrets"
+	"github.com/sosgo/sosgo/internal/base/shownurl"
 	"github.com/sosgo/sosgo/internal/front/report"
 )
 
@@ -523,7 +524,7 @@ func (a *app) nameDump(cmd *Command, p *parser) error {
 	case named == "":
 		return nil
 	case a.session.path != "" && a.session.path != named:
-		return p.usagef("this session looks at %s; start another sosgo for %s", a.session.path, named)
+		return p.usagef("this session looks at %s; start another sosgo for %s", shownurl.Path(a.session.path), shownurl.Path(named))
 	}
 	a.session.path = named
 	return nil

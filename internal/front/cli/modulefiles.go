@@ -5,6 +5,7 @@ import (
 	"os"
 	"slices"
 
+	"github.com/sosgo/sosgo/internal/base/shownurl"
 	"github.com/sosgo/sosgo/internal/front/report"
 )
 
@@ -78,7 +79,16 @@ func askModuleFiles(c *Context, o *moduleFileOptions) (moduleFilesResult, error)
 	if change {
 		s.reopenWith(now)
 	}
-	return moduleFilesResult{append([]string{}, now.Modules...), append([]string{}, now.SymbolServers...), now.SymbolCache, now.Offline}, nil
+	return moduleFilesResult{append([]string{}, now.Modules...), shown(now.SymbolServers), now.SymbolCache, now.Offline}, nil
+}
+
+// shown returns addresses as others may see them.
+func shown(addresses []string) []string {
+	out := make([]string, len(addresses))
+	for i, a := range addresses {
+		out[i] = shownurl.Of(a)
+	}
+	return out
 }
 
 // appendNew returns a copy of list with the items of more that it lacks appended.

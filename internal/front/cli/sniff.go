@@ -14,6 +14,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/sosgo/sosgo/internal/base/mmapfile"
+	"github.com/sosgo/sosgo/internal/base/shownurl"
 )
 
 // sniffBytes is the number of bytes that identify a dump. The type field of an ELF header ends at byte 18.
@@ -56,7 +57,7 @@ func isDumpHeader(r io.Reader) bool {
 // chooseDump returns the dump if no option names one: SOSGO_DUMP, or the only dump in the folder.
 func (a *app) chooseDump() (string, error) {
 	if path := a.env.getenv("SOSGO_DUMP"); path != "" {
-		a.stderr.print("sosgo: dump " + path + " (SOSGO_DUMP)\n")
+		a.stderr.print("sosgo: dump " + shownurl.Path(path) + " (SOSGO_DUMP)\n")
 		return path, nil
 	}
 	dumps, err := dumpsIn(a.env.dir())

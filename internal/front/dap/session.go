@@ -1,6 +1,7 @@
 package dap
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -164,6 +165,7 @@ func noBreakpoints(n int) dap.SetBreakpointsResponseBody {
 // arguments are the arguments of launch and attach.
 type arguments struct {
 	Dump         string     `json:"dump"`
+	Program      string     `json:"program"` // what configurations of other debuggers call it
 	Modules      stringList `json:"modules"`
 	SymbolServer stringList `json:"symbolServer"`
 	SourceMap    sourceMap  `json:"sourceMap"`
@@ -194,7 +196,7 @@ func (l *stringList) UnmarshalJSON(b []byte) error {
 // open opens the dump named by launch or attach.
 func (s *session) open(r *request, raw json.RawMessage) error {
 	if s.opened != nil {
-		return fmt.Errorf("%s is open: start another session for another dump", s.opened.Path)
+		return fmt.Errorf("%s is open: start another session for another dump", remote.Shown(s.opened.Path))
 	}
 	var a arguments
 	if len(raw) > 0 {
@@ -205,6 +207,10 @@ func (s *session) open(r *request, raw json.RawMessage) error {
 	if a.Names != "" && a.Names != namesCSharp && a.Names != namesRuntime {
 		return fmt.Errorf("names is %q: it may be %s or %s", a.Names, namesCSharp, namesRuntime)
 	}
+	if a.Program != "" && a.Dump != "" && a.Program != a.Dump {
+		return errors.New(`the configuration names two dumps, as "dump" and as "program"`)
+	}
+	a.Dump = cmp.Or(a.Dump, a.Program)
 	ctx, cancel := context.WithCancel(s.ctx) // the session's context: files are opened on first read
 	stop := context.AfterFunc(r.ctx, cancel)
 	o, err := s.host.Open(ctx, Open{Dump: a.Dump, Modules: a.Modules, SymbolServers: a.SymbolServer}, func(done, total uint64) {

@@ -24,6 +24,7 @@ import (
 	"time"
 
 	"github.com/sosgo/sosgo/internal/base/machine"
+	"github.com/sosgo/sosgo/internal/base/shownurl"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -76,33 +77,13 @@ func (e *Error) Unwrap() error { return e.Err }
 var ErrChanged = errors.New("the file has changed since it was opened")
 
 // Is reports whether Open accepts path as an address.
-func Is(path string) bool {
-	scheme, _, found := strings.Cut(path, "://")
-	return found && (strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https") || strings.EqualFold(scheme, "s3"))
-}
+func Is(path string) bool { return shownurl.Is(path) }
 
 // Name returns an address without its password and query, which may contain a signature.
-func Name(address string) string {
-	u, err := url.Parse(address)
-	if err != nil {
-		scheme, _, _ := strings.Cut(address, "://")
-		return scheme + "://…"
-	}
-	if u.RawQuery != "" {
-		u.RawQuery = "…"
-	}
-	u.Fragment, u.User = "", nil
-	s, _ := url.PathUnescape(u.String())
-	return s
-}
+func Name(address string) string { return shownurl.Of(address) }
 
 // Shown returns the path of a dump as it may be shown to others: an address as by Name.
-func Shown(path string) string {
-	if Is(path) {
-		return Name(path)
-	}
-	return path
-}
+func Shown(path string) string { return shownurl.Path(path) }
 
 // Base returns the last element of the path or the address of a dump, without the address's query.
 func Base(path string) string {

@@ -8,9 +8,9 @@ import (
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/internal/front/cli/commands/ask"
 	"github.com/sosgo/sosgo/internal/front/cli/text/threadtext"
+	"github.com/sosgo/sosgo/internal/front/remote"
 	"github.com/sosgo/sosgo/internal/threads"
 	"github.com/sosgo/sosgo/process"
-	"github.com/sosgo/sosgo/target"
 )
 
 // askProfile returns a function that writes the stacks, or with -heap the heap.
@@ -20,7 +20,7 @@ func askProfile(form export.ProfileForm) func(*cli.Context, *exportOptions) (*an
 			return askStacks(c, o, string(form))
 		}
 		return heap(c, o, func(w io.Writer, p *process.Process) (*answer.Exported, error) {
-			return export.HeapProfile(c.Context(), w, p, export.HeapProfileOptions{Form: form, Title: target.BaseName(c.Session.Path()), Garbage: o.Garbage, Least: o.Min})
+			return export.HeapProfile(c.Context(), w, p, export.HeapProfileOptions{Form: form, Title: remote.Base(c.Session.Path()), Garbage: o.Garbage, Least: o.Min})
 		})
 	}
 }
@@ -44,7 +44,7 @@ func askStacks(c *cli.Context, o *exportOptions, form string) (*answer.Exported,
 			}
 		}
 		page := c.Page(w)
-		threadtext.Profile(page, profile, threadtext.ProfileOptions{Form: form, Title: target.BaseName(c.Session.Path()), PerThread: o.PerThread})
+		threadtext.Profile(page, profile, threadtext.ProfileOptions{Form: form, Title: remote.Base(c.Session.Path()), PerThread: o.PerThread})
 		return page.Err()
 	})
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/internal/front/cli/commands/ask"
 	"github.com/sosgo/sosgo/internal/front/cli/text/memorytext"
+	"github.com/sosgo/sosgo/internal/front/remote"
 	"github.com/sosgo/sosgo/internal/heapdiff"
 	"github.com/sosgo/sosgo/process"
 )
@@ -57,14 +58,14 @@ func askDiff(c *cli.Context, o *diffOptions) (*answer.HeapDiff, error) {
 	if o.Growing && len(o.Others) < 2 {
 		return nil, c.Usagef("-growing needs three dumps or more")
 	}
-	dumps := []*diffed{{path: c.Session.Path(), view: ask.View(c)}}
+	dumps := []*diffed{{path: remote.Shown(c.Session.Path()), view: ask.View(c)}}
 	for _, path := range o.Others {
 		d, err := c.OpenAnother(path)
 		if err != nil {
 			return nil, err
 		}
 		v, _ := d.(*process.Dump).Process(c.Session.Runtime()) // the process keeps the error
-		dumps = append(dumps, &diffed{path: path, view: v})
+		dumps = append(dumps, &diffed{path: remote.Shown(path), view: v})
 	}
 	list, err := summaries(c, dumps, o.Paths)
 	if err != nil {
@@ -98,7 +99,7 @@ func sameObjects(c *cli.Context, d *answer.HeapDiff, last *process.Process) erro
 
 // A diffed is one of the compared dumps.
 type diffed struct {
-	path     string
+	path     string // as others may see it
 	view     *process.Process
 	summary  *heapdiff.Summary
 	jobs     int // workers for building the graph, until it exists; the session's dump keeps its graph

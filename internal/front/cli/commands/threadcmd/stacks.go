@@ -7,9 +7,9 @@ import (
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/internal/front/cli/commands/ask"
 	"github.com/sosgo/sosgo/internal/front/cli/text/threadtext"
+	"github.com/sosgo/sosgo/internal/front/remote"
 	"github.com/sosgo/sosgo/internal/front/report"
 	"github.com/sosgo/sosgo/internal/threads"
-	"github.com/sosgo/sosgo/target"
 )
 
 type exportOptions struct {
@@ -52,7 +52,7 @@ func askStacks(c *cli.Context, o *exportOptions) (*answer.Profile, error) {
 	if c.WantsJSON() && o.Out == "" && o.Export != "" && o.Export != "json" {
 		return nil, c.Usagef("-export %s makes no JSON result; give it a file with -o", o.Export)
 	}
-	o.title = target.BaseName(c.Session.Path())
+	o.title = remote.Base(c.Session.Path())
 	native := o.Native || ask.View(c).StacksOnly()
 	walker, list, err := ask.Stacks(c, native)
 	if err != nil {
