@@ -2,7 +2,6 @@ package dump
 
 import (
 	"bytes"
-	"fmt"
 	"unicode/utf8"
 
 	"github.com/sosgo/sosgo/target"
@@ -77,13 +76,4 @@ func isText(head []byte) bool {
 		i += n
 	}
 	return true
-}
-
-func firstLine(head []byte) string {
-	line, _, _ := bytes.Cut(head, []byte("\n"))
-	const longest = 40
-	if len(line) > longest {
-		return fmt.Sprintf("%.40s", line)
-	}
-	return string(line)
 }

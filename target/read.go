@@ -74,7 +74,7 @@ func Pointer(m Memory, a Addr) (Addr, error) {
 }
 
 // Available reports whether all n bytes at a are in the dump. A memory with a method Holds answers that itself: one that
-// records what is read can tell this question from a read.
+// records what is read need not record this question.
 func Available(m Memory, a Addr, n int) bool {
 	if h, ok := m.(interface{ Holds(a Addr, n int) bool }); ok {
 		return h.Holds(a, n)

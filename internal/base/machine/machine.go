@@ -1,4 +1,4 @@
-// Package machine tells the faults of this machine from what is wrong with a dump. What failed because of a disk, of rights or
+// Package machine separates the faults of this machine from what is wrong with a dump. What failed because of a disk, of rights or
 // of time may succeed later; a fleet tries such dumps again.
 package machine
 

@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -143,4 +144,29 @@ func TestReopened(t *testing.T) {
 	assert.Equal(t, cli.ExitOpen, code)
 	assert.Contains(t, errs, "410 Gone")
 	assert.Contains(t, out, "10.0.14")
+}
+
+// TestAddressesAreShown checks that no output has the password or the query of an address: of a symbol server that does not answer,
+// of a dump, and of one that is none.
+func TestAddressesAreShown(t *testing.T) {
+	const dump = "../../../../testdata/dumps/net10-zoo/net10-zoo.dmp.zst"
+	if _, err := os.Stat(dump); err != nil {
+		t.Skip("no canned dump")
+	}
+	const address = "http://bob:Tulip99@127.0.0.1:1/x.dmp?sig=Rose88"
+	var lines [][]string
+	for _, command := range []string{"modules", "doctor", "doctor -files", "runtimes", "clrstack -all", "setsymbolserver"} {
+		lines = append(lines, []string{"-symbol-server", address, "-d", dump, "-c", command})
+	}
+	lines = append(lines, []string{"-d", address, "threads"}, []string{"-d", dump, "diff", address}, []string{"summarize", address}, []string{"-d", dump, "-c", "setsymbolserver " + address},
+		[]string{"-symbol-server", "ftp://bob:Tulip99@h/?sig=Rose88", "-d", dump, "threads"}, []string{"-symbol-server", "https://bob:Tulip99 x@h/?sig=Rose88", "-d", dump, "threads"},
+		[]string{"-d", "https://bob:Tulip99 x@h/?sig=Rose88", "threads"}, []string{"-d", "s3://bob:Tulip99@h/?sig=Rose88", "threads"})
+	for _, line := range lines {
+		for _, form := range [][]string{nil, {"-json"}} {
+			var out bytes.Buffer
+			cli.Main(t.Context(), append(slices.Clone(form), line...), strings.NewReader(""), &out, &out, cli.Env{Commands: commands.All(), Threads: commands.Threads, Open: commands.Open})
+			assert.NotEmpty(t, out.String(), line)
+			assert.NotRegexp(t, "Tulip99|Rose88|bob:", out.String(), "%v %v", line, form)
+		}
+	}
 }
