@@ -64,7 +64,7 @@ func Fleet(p *report.Page, v *answer.FleetDone) {
 	}
 	p.Printf("%s: %s added, %d already there, %d failed", fleet, answer.Count(x.Added, "dump", "dumps"), x.Present, len(x.Failures))
 	if x.Retry > 0 {
-		p.Printf(" (%d because of this machine or a server: the next run tries them again)", x.Retry)
+		p.Printf(" (%d because of this machine, a server or a limit: the next run tries them again)", x.Retry)
 	}
 	if x.Before > 0 {
 		p.Printf(", %d failed before and were left out (-again tries them)", x.Before)
