@@ -44,6 +44,9 @@ const (
 	quiet      = 500 * time.Millisecond // without createdump and without a file: none follows
 )
 
+// otherFolder is what to do about a folder in which others write.
+const otherFolder = "-in DIR names a folder that only the process can write to"
+
 // kinds are the kinds of dumps by name.
 var kinds = map[answer.DumpKind]diagport.Kind{answer.DumpMini: diagport.Mini, answer.DumpHeap: diagport.Heap, answer.DumpTriage: diagport.Triage,
 	answer.DumpFull: diagport.Full}
@@ -297,7 +300,7 @@ func (j *job) place(ctx context.Context) error {
 		return &processes.Refusal{Text: "the runtime reports success, but wrote no file: its createdump was ended", Next: ended}
 	}
 	if err != nil {
-		return &processes.Refusal{Text: "the runtime reports success, but its file can't be opened", Err: err, Next: "-in DIR names a folder that only the process can write to"}
+		return &processes.Refusal{Text: "the runtime reports success, but its file can't be opened", Err: err, Next: otherFolder}
 	}
 	defer f.Close()
 	st, err := f.Stat()
@@ -305,7 +308,7 @@ func (j *job) place(ctx context.Context) error {
 	case err != nil:
 		return err
 	case !st.Mode().IsRegular() || !j.p.Owns(st):
-		return &processes.Refusal{Text: j.view.Path(j.part) + " is not a file that the process alone has made", Next: "-in DIR names a folder that only the process can write to"}
+		return &processes.Refusal{Text: j.view.Path(j.part) + " is not a file that the process alone has made", Next: otherFolder}
 	}
 	if st.Mode().Perm()&0o077 != 0 {
 		if err := f.Chmod(0o600); err != nil {
@@ -354,7 +357,7 @@ func (j *job) rename(st fs.FileInfo) error {
 		}
 	}
 	if named, err := j.view.Lstat(name); err != nil || !os.SameFile(named, st) {
-		return &processes.Refusal{Text: j.view.Path(name) + " is not the dump that was checked: it was exchanged meanwhile", Err: err, Next: "-in DIR names a folder that only the process can write to"}
+		return &processes.Refusal{Text: j.view.Path(name) + " is not the dump that was checked: it was exchanged meanwhile", Err: err, Next: otherFolder}
 	}
 	if j.o.Leave {
 		j.answer.File, j.answer.Inside = j.view.Path(name), name
@@ -374,14 +377,14 @@ func (j *job) copy(ctx context.Context, from *os.File, size int64) error {
 		done += n
 		j.progress(done)
 		if err == io.EOF {
-			return &processes.Refusal{Text: j.view.Path(j.part) + " became shorter while it was copied", Next: "-in DIR names a folder that only the process can write to"}
+			return &processes.Refusal{Text: j.view.Path(j.part) + " became shorter while it was copied", Next: otherFolder}
 		}
 		if err = cmp.Or(err, context.Cause(ctx)); err != nil {
 			return err
 		}
 	}
 	if n, _ := from.Read(make([]byte, 1)); n > 0 {
-		return &processes.Refusal{Text: j.view.Path(j.part) + " grows while it is copied: createdump has not ended, or others write to it", Next: "-in DIR names a folder that only the process can write to"}
+		return &processes.Refusal{Text: j.view.Path(j.part) + " grows while it is copied: createdump has not ended, or others write to it", Next: otherFolder}
 	}
 	if err := j.verify(ctx, j.to.Name()); err != nil {
 		return err

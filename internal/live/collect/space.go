@@ -135,7 +135,7 @@ const (
 func (j *job) fitsCopy(size uint64) error {
 	if most := mostTimes*j.answer.Estimate + mostMore; j.answer.Estimate > 0 && size > most && !j.o.Force {
 		return &processes.Refusal{Text: fmt.Sprintf("the runtime's file has %s, and a dump of this process has about %s", words.Size(size), words.Size(j.answer.Estimate)),
-			Next: "-in DIR names a folder that only the process can write to; -force copies it"}
+			Next: otherFolder + "; -force copies it"}
 	}
 	return j.room(&processes.View{Same: true}, filepath.Dir(j.o.Out), size)
 }

@@ -82,7 +82,9 @@ func askFleet(c *cli.Context, o *fleetOptions) (*answer.FleetDone, error) {
 	}
 	added, err := addAll(c, f, o)
 	if err == nil && added.Retry > 0 {
-		err = cli.WithAnswer(fmt.Errorf("%s could not be added because of this machine, a server or a limit of the command: repeat it, with room or a higher limit", answer.Count(added.Retry, "dump", "dumps")))
+		err = cli.WithAnswer(fmt.Errorf(
+			"%s could not be added because of this machine, a server or a limit of the command: repeat it, with room or a higher limit",
+			answer.Count(added.Retry, "dump", "dumps")))
 	}
 	return &answer.FleetDone{Fleet: o.Fleet, Added: added}, err
 }
