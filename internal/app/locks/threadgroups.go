@@ -73,7 +73,7 @@ func (s *survey) standOf(t *stackwalk.Thread) (out stand, ok bool) {
 		if err != nil {
 			return out, false
 		}
-		if answer.LibraryMethod(class) || strings.HasPrefix(class, "Interop") || isStub(&f, md) {
+		if answer.LibraryMethod(class) || strings.HasPrefix(class, "Interop") || md.Kind == dac.MethodDynamic {
 			out.pool = out.pool || strings.HasPrefix(class, "System.Threading.PortableThreadPool") || strings.HasPrefix(class, "System.Threading.ThreadPoolWorkQueue") ||
 				strings.HasPrefix(class, "System.Threading._ThreadPoolWaitCallback") || strings.HasPrefix(class, "System.Threading.WindowsThreadPool")
 			if out.method == nil {
@@ -164,9 +164,16 @@ func (g *grapher) manyThreads(list []stand) answer.Verdict {
 	return v
 }
 
-// running describes threads that run one method, the threads that go round a circle of objects there apart. A loop that compares its
-// references with another ends at that one, in a circle by design.
+// running describes threads that run one method, apart those that match with a regular expression and those that go round a circle of objects. A
+// loop that compares its references with another ends at that one, in a circle by design.
 func (g *grapher) running(list []stand) (out []answer.Verdict) {
+	matches, list := g.s.matches(list)
+	for i := range matches {
+		out = append(out, matches[i].conclude(g))
+	}
+	if len(list) == 0 {
+		return out
+	}
 	rings, rest, unread := g.s.rings(list)
 	add := func(v *answer.Verdict) {
 		if v != nil {

@@ -338,7 +338,7 @@ func (g *grapher) place(row *answer.ThreadWait, w *wait) {
 			}
 			continue
 		}
-		if err != nil || waitsForCallers(class) || isStub(&f, md) {
+		if err != nil || waitsForCallers(class) || md.Kind == dac.MethodDynamic {
 			called, _ = dac.CodeOf(f.Runtime).MethodName(md, dac.MethodFull)
 			continue
 		}
@@ -357,15 +357,6 @@ func (g *grapher) place(row *answer.ThreadWait, w *wait) {
 	w.ends = endsByItself(w, called)
 	row.Ends = w.ends.Text
 }
-
-// isStub reports whether a method is a stub that reflection generates to call another method.
-func isStub(f *stackwalk.Frame, md *dac.MethodDesc) bool {
-	name, err := dac.CodeOf(f.Runtime).MethodName(md, dac.MethodQualified)
-	return err == nil && strings.HasPrefix(name, reflectionStub)
-}
-
-// reflectionStub is the prefix of reflection's stubs.
-const reflectionStub = "DynamicClass.InvokeStub_"
 
 // program sets the method of a row to the frame's method, with file and line.
 func (g *grapher) program(row *answer.ThreadWait, f *stackwalk.Frame) {

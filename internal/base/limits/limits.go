@@ -182,6 +182,7 @@ const (
 	AsyncWaits  = 1 << 16 // nested waits below one async method
 	AsyncGroups = 1 << 20 // of merged stacks
 
+	Pattern         = 1 << 14  // UTF-16 code units of a regular expression
 	RequestText     = 1 << 16  // UTF-16 code units of one text of a request: its URL, a header, a command
 	RequestHeaders  = 1 << 12  // of one request
 	SessionBytes    = 64 << 20 // of one session at rest, and of one of its values

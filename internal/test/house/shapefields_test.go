@@ -777,6 +777,14 @@ var unseen = map[string]string{
 	"System.Data.ProviderBase.DbConnectionClosedConnecting":             "as the class of Microsoft.Data.SqlClient of that name, by its source",
 	"System.Data.ProviderBase.DbConnectionPool+PendingGetConnection":    "as the class of Microsoft.Data.SqlClient of that name, by its source",
 	"Microsoft.Data.ProviderBase.DbConnectionPool+PendingGetConnection": "as the class of Microsoft.Data.SqlClient of that name, by its source",
+	// Types of System.Text.RegularExpressions: the program of no recorded version has used them.
+	"System.Text.RegularExpressions.Regex":       "of the class library's source",
+	"System.Text.RegularExpressions.RegexRunner": "of the class library's source",
+	"locks.regex pattern":                        "of the class library's source",
+	"locks.regex roptions":                       "of the class library's source",
+	"locks.regex internalMatchTimeout._ticks":    "of the class library's source",
+	"locks.regexRunner runregex":                 "of the class library's source",
+	"locks.regexRunner runtextend":               "of the class library's source",
 	// Types of System.Threading.RateLimiting 8 and later.
 	"System.Threading.RateLimiting.ConcurrencyLimiter":              "of the library's source",
 	"System.Threading.RateLimiting.FixedWindowRateLimiter":          "of the library's source",
