@@ -92,19 +92,26 @@ type nameSearch struct {
 // newSearch starts a search in the modules with a name.
 func (r *CodeReader) newSearch(module string) (nameSearch, []*Module, error) {
 	s := nameSearch{&answer.NameSearch{All: module == AllModules, Matches: []answer.NameMatch{}}, r}
-	mods, err := r.Runtime().KnownModules()
-	if err != nil && len(mods) == 0 {
-		return s, nil, err
+	mods, lost, err := r.Runtime().ModulesNamed(module)
+	s.Note(lost)
+	return s, mods, err
+}
+
+// ModulesNamed returns the modules with a name: that of a file with or without extension, a path, or AllModules. lost is
+// the reason why some may be missing. The error is target.ErrNoSuch if no module has the name.
+func (r *Runtime) ModulesNamed(name string) (modules []*Module, lost, err error) {
+	modules, lost = r.KnownModules()
+	switch {
+	case lost != nil && len(modules) == 0:
+		return nil, nil, lost
+	case name == AllModules:
+		return modules, lost, nil
 	}
-	s.Note(err)
-	if s.All {
-		return s, mods, nil
+	modules = slices.DeleteFunc(slices.Clone(modules), func(m *Module) bool { return !isNamed(m, name) })
+	if len(modules) == 0 {
+		return nil, lost, noModuleError(name)
 	}
-	mods = slices.DeleteFunc(slices.Clone(mods), func(m *Module) bool { return !isNamed(m, module) })
-	if len(mods) == 0 {
-		return s, nil, noModuleError(module)
-	}
-	return s, mods, nil
+	return modules, lost, nil
 }
 
 // isNamed reports whether name is the name of the module's file, with or without extension and folder, without
@@ -256,4 +263,6 @@ func (e noModuleError) Error() string { return "no module is named " + strconv.Q
 func (noModuleError) Unwrap() error { return target.ErrNoSuch }
 
 // Advice names the command that lists the names.
-func (noModuleError) Advice() string { return "clrmodules lists the modules; * stands for all" }
+func (noModuleError) Advice() string {
+	return "clrmodules lists the modules of managed code, * stands for all; names in native modules are not read"
+}

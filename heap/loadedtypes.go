@@ -3,6 +3,7 @@ package heap
 import (
 	"context"
 	"iter"
+	"slices"
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
@@ -12,9 +13,10 @@ import (
 
 // LoadedTypesOptions selects loaded types. The zero value selects all.
 type LoadedTypesOptions struct {
-	Name string // only types with this in their name, ignoring case
-	Used bool   // only types that have objects
-	Scan ScanOptions
+	Name    string        // only types with this in their name, ignoring case
+	Modules []target.Addr // only types of these modules; nil for all
+	Used    bool          // only types that have objects
+	Scan    ScanOptions
 }
 
 // LoadedTypes lists the types that the runtime has loaded, with their object counts: by module and token, then
@@ -40,6 +42,9 @@ func LoadedTypes(ctx context.Context, rt *dac.Runtime, h *Heap, o LoadedTypesOpt
 				if !yield(answer.LoadedType{}, err) {
 					return
 				}
+				continue
+			}
+			if o.Modules != nil && !slices.Contains(o.Modules, mt.Module) {
 				continue
 			}
 			row := answer.LoadedType{MethodTable: mt.Addr, BaseSize: mt.BaseSize}

@@ -588,11 +588,44 @@ func TestSuggest(t *testing.T) {
 	}
 }
 
+// TestOtherForms checks that a command of another tool with arguments that no spelling has names sosgo's own.
+func TestOtherForms(t *testing.T) {
+	table := newTable(nil)
+	for typed, want := range map[string]string{"MDT": "instead: dumpobj ADDRESS", "wdict": "instead: items ADDRESS", "mroot": "instead: gcroot ADDRESS"} {
+		_, err := table.find(typed)
+		var usage *UsageError
+		require.ErrorAs(t, err, &usage, typed)
+		assert.Equal(t, want, usage.Hint)
+	}
+	for i := range spellings {
+		typed := strings.Fields(strings.TrimPrefix(spellings[i].typed, "!"))[0]
+		assert.NotContains(t, otherForms(typed), "REST", typed)
+	}
+}
+
+// TestSums checks addresses that are sums of numbers, and registers with numbers added.
+func TestSums(t *testing.T) {
+	for text, want := range map[string]target.Addr{"7f0012345678": 0x7f0012345678, "7f0012345678+10": 0x7f0012345688, "7f0012345678+10-8": 0x7f0012345680,
+		"0x7f00`12345678-0x78": 0x7f0012345600} {
+		a, err := ParseAddress(text)
+		require.NoError(t, err, text)
+		assert.Equal(t, want, a, text)
+	}
+	for _, text := range []string{"7f0012345678+", "+7f0012345678", "7f0012345678++1", "7f0012345678-7f0012345679", "ffffffffffffffff+1", "ab+1", "7f0012345678+x"} {
+		_, err := ParseAddress(text)
+		assert.Error(t, err, text)
+	}
+	for text, want := range map[string]string{"rsp": "@rsp", "$rsp": "@rsp", "@rsp+20": "@rsp+0x20", "rsp+8-10": "@rsp+0x8-0x10", "x29+c": "@x29+0xc", "@rsp+@rbp": "@rsp+@rbp",
+		"rsp+Foo": "", "rsp+": "", "7f00+rsp": "", "rspx": "", "Foo.x1+1": ""} {
+		assert.Equal(t, want, RegisterSum(text), text)
+	}
+}
+
 // TestAbout checks that a word about a command finds the command.
 func TestAbout(t *testing.T) {
 	table := newTable([]Command{{Name: "waits", Summary: "says why threads hang: deadlocks, held locks"}, {Name: "pools", Summary: "lists the pools of connections"},
 		{Name: "secret", Hidden: true, Summary: "a deadlock"}})
-	for typed, want := range map[string]string{"deadlock": "about that: waits;", "Hang": "about that: waits;", "connection": "about that: pools;", "pool": `did you mean "pools"`,
+	for typed, want := range map[string]string{"locks": "about that: waits;", "Hang": "about that: waits;", "connection": "about that: pools;", "pool": `did you mean "pools"`,
 		"the": `"sosgo help all"`, "frobnicate": `"sosgo help all"`} {
 		_, err := table.find(typed)
 		var usage *UsageError

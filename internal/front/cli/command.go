@@ -276,6 +276,9 @@ func (t *table) find(name string) (*Command, error) {
 	if why, ok := unread[strings.ToLower(name)]; ok {
 		return nil, target.Unsupportedf("%s: %s", strings.ToLower(name), why)
 	}
+	if forms := otherForms(name); forms != "" {
+		return nil, &UsageError{Text: fmt.Sprintf("there is no command %q of this form", name), Hint: "instead: " + forms}
+	}
 	err := &UsageError{Text: fmt.Sprintf("there is no command %q", name), Hint: listsCommands}
 	var names []string
 	for _, c := range t.list() {
@@ -287,6 +290,8 @@ func (t *table) find(name string) (*Command, error) {
 		err.Hint = fmt.Sprintf("did you mean %q? ", s) + err.Hint
 	} else if about := t.about(name); about != nil {
 		err.Hint = fmt.Sprintf("about that: %s; ", strings.Join(about, ", ")) + err.Hint
+	} else if strings.HasPrefix(name, ".") {
+		err.Hint = "commands with a full stop belong to WinDbg itself; " + err.Hint
 	}
 	return nil, err
 }

@@ -69,7 +69,7 @@ func ofSystem(text string) string {
 }
 
 // threadPrefix matches WinDbg's thread prefix (~*, ~., ~#, ~3, ~~[187a]) and the command after it.
-var threadPrefix = lazyRegexp(`^~(\*|\.|#|\d+|~\[(?:0x)?[0-9a-fA-F]+\])?\s*(.*)$`)
+var threadPrefix = lazyRegexp(`^~\s*(\*|\.|#|\d+|~\[(?:0x)?[0-9a-fA-F]+\])?\s*(.*)$`)
 
 // A threadChoice selects the threads to run a line for.
 type threadChoice struct {
@@ -95,12 +95,14 @@ func cutThread(text string) (*threadChoice, string) {
 		choice.one = which
 	}
 	switch {
-	case which == "" || rest == "" && which == "*":
+	case which == "" && rest != "s" || rest == "" && which == "*":
 		return nil, "threads " + rest
 	case rest == "":
 		return choice, "threads -current"
 	case rest == "s" && choice.one != "":
 		return nil, "setthread " + choice.one
+	case rest == "s":
+		return nil, "threads -current"
 	case rest == "f" || rest == "u" || rest == "n" || rest == "m":
 		return nil, "~" + rest // freezes or resumes the thread
 	case strings.HasPrefix(rest, "e ") || strings.HasPrefix(rest, "e!"):
@@ -116,6 +118,12 @@ func stackArguments(words []word) []word {
 	}
 	var out []word
 	for i, w := range words {
+		if i > 1 && strings.EqualFold(w.text, "L") {
+			continue // k L 5
+		}
+		if count := strings.TrimLeft(w.text, "Ll"); i > 1 && isDecimal(count) {
+			w.text = count // kb L5
+		}
 		switch _, err := strconv.Atoi(w.text); {
 		case err == nil && words[i-1].text != "-c":
 			out = append(out, word{text: "-c"})

@@ -480,7 +480,7 @@ func lazyRegexp(expr string) func() *regexp.Regexp {
 // takesWords reports whether p accepts a text that is not an address: an expression that yields an object, a
 // register, or the name of a method.
 func (p *param) takesWords(text string) bool {
-	return p.Expression || !p.Many && registers().MatchString(text) || p.Method && strings.ContainsAny(text, ".!")
+	return p.Expression || !p.Many && RegisterSum(text) != "" || p.Method && strings.ContainsAny(text, ".!")
 }
 
 // set sets a field, or an item of one, to the parsed text.

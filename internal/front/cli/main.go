@@ -379,10 +379,11 @@ func (a *app) parseCommand(words []word) (*Command, *parser, error) {
 	if a.inSession && len(words) > 1 && words[0].text == "sosgo" { // typed as in a shell
 		words = words[1:]
 	}
+	typed := strings.TrimPrefix(a.table.ofExtension(words)[0].text, "!")
 	words = a.table.fromDebugger(words)
 	cmd, err := a.table.find(words[0].text)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, asTyped(err, words[0].text, typed)
 	}
 	a.line = &a.globals.lineGlobals
 	p := newParser(cmd, a.global)

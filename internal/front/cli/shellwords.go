@@ -35,6 +35,10 @@ func shellHint(w word) string {
 // reports whether a word names a command, since expressions have the same operators.
 func (l *line) asShell(text string, err error, isCommand func(string) bool) error {
 	if err != nil {
+		name, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(text), "!"), " ")
+		if known := isNotThere(strings.ToLower(name)); known != nil {
+			return known // its arguments need no understanding
+		}
 		var usage *UsageError
 		if !errors.As(err, &usage) || usage.Hint != "" {
 			return err

@@ -13,7 +13,7 @@ type spelling struct{ typed, sosgo string }
 // spellings are tried in order; the first match is used.
 var spellings = []spelling{
 	// Stacks and threads in WinDbg.
-	{"kd REST...", "dumpstack"},
+	{"kd REST...", "dumpstack"}, {"wait REST...", "waits"},
 	{"!uniqstack REST...", "parallelstacks"}, {"uniqstack REST...", "parallelstacks"},
 	{".ecxr", "registers"}, {".excr", "registers"}, {".lastevent", "crashinfo"}, {"!analyze -hang REST...", "waits"}, {"!analyze REST...", "crashinfo"},
 	{".exr REST...", "crashinfo"}, {"!gle REST...", "crashinfo"},
@@ -21,7 +21,8 @@ var spellings = []spelling{
 	{"!thread REST...", "threads -current -v"}, {"!teb REST...", "threads -v"}, {"!runaway REST...", "threads -times"},
 	{".frame REST...", "clrstack -a"}, {"dv REST...", "clrstack -a"}, {"rm ARGS...", "registers ARGS..."}, {"rx ARGS...", "registers ARGS..."}, {"rf ARGS...", "registers ARGS..."},
 	// The process, its memory and its modules in WinDbg.
-	{"!peb REST...", "process"}, {"!dml_proc REST...", "process"}, {"!process REST...", "process"}, {".time REST...", "process"}, {".ttime REST...", "process"}, {".echotime REST...", "process"},
+	{"!peb REST...", "process"}, {"!dml_proc REST...", "process"}, {"!process REST...", "process"}, {".time REST...", "process"}, {".ttime REST...", "process"},
+	{".echotime REST...", "process"},
 	{"!sysinfo REST...", "doctor"}, {"!cpuid REST...", "doctor"}, {"!vm REST...", "memory"}, {"!memusage REST...", "memory"},
 	{"procinfo REST...", "process"}, {"processinfo REST...", "process"}, {"vmstat REST...", "memory"}, {"vmmap REST...", "memory -list"},
 	{"maddress REST...", "memory -list"}, {"!vadump REST...", "memory -list"}, {"!vprot ADDRESS", "ln ADDRESS"},
@@ -33,18 +34,25 @@ var spellings = []spelling{
 	{"dt TYPE ADDRESS", "dumpobj ADDRESS"}, {"dt NAME", "name2ee *!NAME"},
 	{"dds ARGS...", "dps ARGS..."}, {"dqs ARGS...", "dps ARGS..."}, {"dpa ARGS...", "dps ARGS..."}, {"dpu ARGS...", "dps ARGS..."}, {"dpp ARGS...", "dps ARGS..."},
 	{"uf /c ADDRESS", "clru ADDRESS"}, {"uf ADDRESS", "clru ADDRESS"}, {"ub ADDRESS REST...", "clru ADDRESS"}, {"!u ARGS...", "clru ARGS..."},
-	{"!da ARGS...", "dumparray ARGS..."}, {"!cs REST...", "locks"}, {"!dlk", "locks"}, {"dlk", "locks"},
+	{"!da ARGS...", "dumparray ARGS..."}, {"!cs REST...", "locks"}, {"dlk REST...", "locks"}, {"!for_each_local REST...", "clrstack -a"},
+	{".process REST...", "process"}, {".context REST...", "process"}, {".imgscan REST...", "modules"}, {".kframes COUNT", "clrstack -f -c COUNT"},
 	// WinDbg itself.
 	{".exit", "exit"}, {".quit", "exit"}, {".detach", "exit"}, {".q", "exit"}, {"qq", "exit"}, {"qd", "exit"}, {"q", "exit"}, {"quit", "exit"},
 	{"soshelp ARGS...", "help ARGS..."}, {".help ARGS...", "help ARGS..."}, {".hh ARGS...", "help ARGS..."}, {"sosexhelp REST...", "help"},
-	{".cls", "cls"}, {".printf ARGS...", ".echo ARGS..."},
+	{".cls", "cls"}, {".printf TEXT", ".echo TEXT"},
 	{".logopen ARGS...", "logopen ARGS..."}, {".logappend ARGS...", "logopen -append ARGS..."}, {".logclose", "logclose"}, {".logfile", "logopen"},
 	// gdb.
-	{"bt -c COUNT", "clrstack -f -c COUNT"}, {"thread apply all -q bt REST...", "clrstack -f -all"}, {"thread find REST...", "findstack"},
-	{"info inferiors", "process"}, {"info exec", "process"}, {"info auxv", "doctor"}, {"info os REST...", "doctor"}, {"info mem", "memory"}, {"info sources", "ls"}, {"info source", "ls"},
+	{"bt -c COUNT", "clrstack -f -c COUNT"}, {"bt -full REST...", "clrstack -a -f"}, {"backtrace full REST...", "clrstack -a -f"}, {"backtrace -full REST...", "clrstack -a -f"},
+	{"backtrace COUNT", "clrstack -f -c COUNT"}, {"where COUNT", "clrstack -f -c COUNT"}, {"taas REST...", "clrstack -f -all"},
+	{"thread apply all bt full REST...", "clrstack -a -f -all"}, {"thread apply all backtrace REST...", "clrstack -f -all"}, {"thread apply all -q bt REST...", "clrstack -f -all"},
+	{"thread find REST...", "findstack"},
+	{"info inferiors", "process"}, {"info proc cmdline", "process"}, {"info proc map", "memory -list"}, {"info shared REST...", "modules"}, {"info sharedlibrary NAME", "modules -name NAME"},
+	{"info thread REST...", "threads"}, {"info threads REST...", "threads"}, {"info vector", "registers -verbose"}, {"info float", "registers -verbose"}, {"info target", "doctor"},
+	{"info block", "clrstack -a"}, {"apropos REST...", "help all"}, {"echo ARGS...", ".echo ARGS..."}, {"set logging off", "logclose"}, {"set logging file FILE", "logopen FILE"},
+	{"info exec", "process"}, {"info auxv", "doctor"}, {"info os REST...", "doctor"}, {"info mem", "memory"}, {"info sources", "ls"}, {"info source", "ls"},
 	{"info all-registers", "registers -verbose"}, {"info types NAME", "types NAME"}, {"info functions NAME", "name2ee *!NAME"}, {"info scope REST...", "clrstack -a"},
 	{"i r ARGS...", "registers ARGS..."}, {"i threads", "threads"}, {"ptype NAME", "name2ee *!NAME"}, {"maint info sections REST...", "modules -segments"},
-	{"set pagination REST...", "settings"}, {"set height REST...", "settings"}, {"set width REST...", "settings"}, {"set confirm REST...", "settings"}, {"set print REST...", "settings"},
+	{"set var REST...", "set"}, {"set variable REST...", "set"}, {"set logging REST...", "log"}, {"set REST...", "settings"},
 	{"show version", "version"}, {"show REST...", "settings"}, {"python REST...", ".scriptload"}, {"add-symbol-file REST...", ".sympath"}, {"symbol-file REST...", ".sympath"},
 	{"file NAME", ".opendump"}, {"directory REST...", ".srcpath"}, {"dump memory REST...", ".writemem"}, {"find REST...", "s"}, {"detach", "exit"}, {"exit CODE", "exit"},
 	{"disassemble /m", "disassemble"}, {"disassemble /r", "disassemble"}, {"disassemble /s", "disassemble"},
@@ -57,21 +65,28 @@ var spellings = []spelling{
 	{"!p REST...", "process"}, {"p ARGS...", "eval ARGS..."}, {"p/x ARGS...", "eval ARGS..."}, {"print ARGS...", "eval ARGS..."},
 	{"!t REST...", "threads"}, {"t ID", "setthread ID"}, {"f NUMBER", "clrstack -a"}, {"frame REST...", "clrstack -a"},
 	// LLDB.
+	{"v REST...", "clrstack -a"}, {"thread siginfo REST...", "crashinfo"}, {"thread exception REST...", "printexception"}, {"thread list REST...", "threads"},
+	{"image list NAME", "modules -name NAME"}, {"target modules lookup -a ADDRESS", "ln ADDRESS"}, {"target modules dump REST...", "modules -segments"},
+	{"target modules add REST...", ".sympath"},
+	{"image lookup -t NAME", "types NAME"}, {"type lookup NAME", "types NAME"}, {"image lookup -s NAME", "name2ee *!NAME"}, {"image lookup -r -s NAME", "name2ee *!NAME"},
+	{"image lookup -f NAME", "name2ee *!NAME"}, {"session save FILE", "logopen FILE"}, {"source info REST...", "ls"}, {"source list REST...", "ls"}, {"command history", "history"},
 	{"register read --all", "registers -verbose"}, {"register read -a", "registers -verbose"}, {"re read ARGS...", "registers ARGS..."},
 	{"image lookup -n NAME", "name2ee *!NAME"}, {"image lookup -r -n NAME", "name2ee *!NAME"}, {"image lookup -va ADDRESS", "ln ADDRESS"}, {"im loo -a ADDRESS", "ln ADDRESS"},
 	{"image dump REST...", "modules -segments"}, {"target symbols REST...", ".sympath"}, {"target stop-hook REST...", "bp"},
 	{"process info", "process"}, {"process save-core REST...", "gcore"}, {"process continue", "continue"}, {"process detach", "exit"}, {"expression ARGS...", "eval ARGS..."},
 	{"command source REST...", "source"}, {"command script REST...", ".scriptload"}, {"command REST...", "as"}, {"script REST...", ".scriptload"}, {"memory find REST...", "s"},
-	{"thread list", "threads"}, {"thread backtrace all", "clrstack -f -all"}, {"thread backtrace ARGS...", "clrstack -f ARGS..."}, {"thread select ID", "setthread ID"},
+	{"thread backtrace --count COUNT REST...", "clrstack -f -c COUNT"}, {"thread backtrace -e REST...", "clrstack -f"}, {"thread list", "threads"},
+	{"thread backtrace all", "clrstack -f -all"}, {"thread backtrace ARGS...", "clrstack -f ARGS..."}, {"thread select ID", "setthread ID"},
 	{"thread info", "threads -current -v"}, {"thread", "threads"}, {"thread ID", "setthread ID"}, {"image list REST...", "modules"}, {"target modules list REST...", "modules"},
 	{"image lookup -a ADDRESS", "ln ADDRESS"}, {"image lookup --address ADDRESS", "ln ADDRESS"},
 	{"register read ARGS...", "registers ARGS..."}, {"re r ARGS...", "registers ARGS..."}, {"memory read -c COUNT ADDRESS", "d -count COUNT ADDRESS"},
 	{"memory read ADDRESS ARGS...", "d ADDRESS ARGS..."}, {"memory region --all", "memory -list"}, {"memory region ADDRESS", "ln ADDRESS"}, {"po ADDRESS", "dumpobj ADDRESS"},
 	{"!di REST...", "doctor"}, {"di -s ADDRESS REST...", "clru ADDRESS"}, {"disassemble -a ADDRESS", "clru ADDRESS"}, {"disassemble -s ADDRESS REST...", "clru ADDRESS"},
-	{"disassemble ADDRESS", "clru ADDRESS"}, {"disas ADDRESS", "clru ADDRESS"}, {"process status", "crashinfo"},
+	{"disassemble ADDRESS", "clru ADDRESS"}, {"disas ADDRESS", "clru ADDRESS"}, {"process status REST...", "crashinfo"},
 	// Short names of SOS that dotnet-dump does not use, and Psscor.
 	{"ao ARGS...", "analyzeoom ARGS..."}, {"tp ARGS...", "threadpool ARGS..."}, {"vh ARGS...", "verifyheap ARGS..."}, {"vo ADDRESS", "verifyobj ADDRESS"},
-	{"iptomd ADDRESS", "ip2md ADDRESS"}, {"dumptimers REST...", "timerinfo"}, {"timers", "timerinfo"}, {"deadlock REST...", "waits"}, {"critlist REST...", "locks"},
+	{"iptomd ADDRESS", "ip2md ADDRESS"}, {"dumptimers REST...", "timerinfo"}, {"timers REST...", "timerinfo"}, {"clrstacks ARGS...", "clrstack -all ARGS..."},
+	{"deadlock REST...", "waits"}, {"critlist REST...", "locks"},
 	{"dumpcollection ADDRESS", "items ADDRESS"}, {"dumpdict ADDRESS", "items ADDRESS"}, {"dumplist ADDRESS", "items ADDRESS"}, {"dumptask ADDRESS", "dumpobj ADDRESS"},
 	{"dumpstresslog ARGS...", "dumplog ARGS..."}, {"findnearobj ADDRESS", "listnearobj ADDRESS"}, {"help sos", "help"},
 	{"dotnet-dump analyze REST...", ".opendump"}, {"dotnet-dump collect REST...", "gcore"}, {"dotnet-dump ps", ".tlist"},
@@ -81,19 +96,36 @@ var spellings = []spelling{
 	{"gcusage REST...", "eeheap -gc"}, {"clrusage REST...", "memory"}, {"dumpthreadconfig", "threadpool"}, {"printipaddress ADDRESS", "dumpobj ADDRESS"},
 	// SOSEX.
 	{"finq ARGS...", "finalizequeue ARGS..."}, {"frq ARGS...", "finalizequeue -allready ARGS..."}, {"strings", "dumpheap -strings"}, {"mk ARGS...", "clrstack ARGS..."},
-	{"mdt ADDRESS", "dumpobj ADDRESS"}, {"mroot ADDRESS", "gcroot ADDRESS"}, {"refs -target ADDRESS", "referrers ADDRESS"}, {"refs -source ADDRESS", "referents ADDRESS"},
-	{"refs ADDRESS", "referrers ADDRESS"}, {"gch ARGS...", "gchandles ARGS..."}, {"gcgen ADDRESS", "gcwhere ADDRESS"}, {"mu ADDRESS", "clru ADDRESS"},
+	{"mdt TYPE ADDRESS", "dumpobj ADDRESS"}, {"mdt ADDRESS", "dumpobj ADDRESS"}, {"mroot ADDRESS", "gcroot ADDRESS"}, {"refs -target ADDRESS", "referrers ADDRESS"},
+	{"refs -source ADDRESS", "referents ADDRESS"},
+	{"refs ADDRESS", "referrers ADDRESS"}, {"gch KIND ARGS...", "gchandles -type KIND ARGS..."}, {"gch ARGS...", "gchandles ARGS..."}, {"gcgen ADDRESS", "gcwhere ADDRESS"},
+	{"mu ADDRESS", "clru ADDRESS"},
 	{"muf ADDRESS", "clru ADDRESS"}, {"mx NAME", "name2ee *!NAME"}, {"mln ADDRESS", "ln ADDRESS"}, {"mdso ARGS...", "dumpstackobjects ARGS..."},
-	{"mdv REST...", "clrstack -a"}, {"mframe REST...", "clrstack -a"}, {"mfrag", "eeheap -gc"}, {"rwlock REST...", "locks"}, {"mlocks REST...", "locks"}, {"mwaits REST...", "waits"},
+	{"mdv REST...", "clrstack -a"}, {"mframe REST...", "clrstack -a"}, {"mfrag REST...", "eeheap -gc"}, {"rwlock REST...", "locks"}, {"mlocks REST...", "locks"}, {"mwaits REST...", "waits"},
 	// MEX.
 	{"us -a", "parallelstacks -allthreads"}, {"us REST...", "parallelstacks"}, {"mthreads REST...", "clrthreads"}, {"clrstack2 REST...", "clrstack -a"},
+	{"strings2 REST...", "dumpheap -strings"}, {"dumpaspnetcore REST...", "requests"}, {"crit REST...", "locks"}, {"runaway2 REST...", "threads -times"},
+	{"eestack2 ARGS...", "eestack ARGS..."}, {"gcheapinfo REST...", "gcheapstat"}, {"displayobj ADDRESS", "dumpobj ADDRESS"},
+	{"lmt REST...", "modules"}, {"lmtn REST...", "modules"}, {"lt REST...", "threads"}, {"tasktriage REST...", "waits"}, {"blockingtasks REST...", "waits"}, {"waitchain REST...", "waits"},
+	{"taskinfo REST...", "tasks"}, {"sqlcmd REST...", "sqlpools"}, {"sqlclientconnections REST...", "sqlpools"}, {"critsec REST...", "locks"}, {"addr ADDRESS", "ln ADDRESS"},
+	{"cn REST...", "process"}, {"findmodule NAME", "modules -name NAME"}, {"dumpdynamicassemblies REST...", "contexts"}, {"dda REST...", "contexts"}, {"aspnetcache REST...", "caches"},
+	{"methods TYPE", "name2ee *!TYPE"}, {"sockets REST...", "httpclients"},
 	{"dotnetruntime", "eeversion"}, {"clrver", "eeversion"}, {"!ver", "eeversion"}, {"aspxpagesext REST...", "dumprequests"}, {"ddt TYPE ADDRESS", "dumpobj ADDRESS"},
 	{"do2 ADDRESS", "dumpobj ADDRESS"}, {"sqlcn REST...", "sqlpools"}, {"httpclient REST...", "httpclients"}, {"writemodule ADDRESS FILE", "savemodule ADDRESS FILE"},
 	// netext.
 	{"wheap", "dumpheap -stat"}, {"wheap ARGS...", "dumpheap ARGS..."}, {"wdo ADDRESS", "dumpobj ADDRESS"}, {"wdae", "dumpexceptions"}, {"wpe ARGS...", "printexception ARGS..."},
-	{"wthreads", "clrthreads"}, {"wclrstack", "clrstack"}, {"wstack", "dumpstackobjects"}, {"wclass ADDRESS", "dumpclass ADDRESS"}, {"wgchandle REST...", "gchandles"},
+	{"wthreads", "clrthreads"}, {"wclrstack ARGS...", "clrstack ARGS..."}, {"wk ARGS...", "clrstack ARGS..."}, {"wstack", "dumpstackobjects"}, {"wclass ADDRESS", "dumpclass ADDRESS"},
+	{"wgchandle REST...", "gchandles"},
 	{"whttp REST...", "dumprequests"}, {"wruntime", "process"}, {"wconfig REST...", "process"}, {"wmodule REST...", "modules"}, {"wver", "eeversion"},
-	{"wdict ADDRESS", "items ADDRESS"}, {"wsql", "sqlpools"},
+	{"wdict ADDRESS", "items ADDRESS"}, {"whash ADDRESS", "items ADDRESS"}, {"wconcurrentdict ADDRESS", "items ADDRESS"}, {"wkeyvalue ADDRESS", "items ADDRESS"}, {"wsql", "sqlpools"},
+	{"wdo -forcearray ADDRESS", "dumparray ADDRESS"}, {"wdomain REST...", "dumpdomain"}, {"wsetruntime ID", "runtimes ID"}, {"wpool REST...", "threadpool"}, {"wtime REST...", "process"},
+	{"wxml ADDRESS", "dumpobj ADDRESS"}, {"wcookie REST...", "requests"}, {"wmakesource REST...", "ls"}, {"wopensource REST...", "ls"},
+	// Delve.
+	{"goroutines REST...", "threads"}, {"grs REST...", "threads"}, {"goroutine", "threads -current"}, {"goroutine ID", "setthread ID"}, {"gr ID", "setthread ID"},
+	{"stack -full REST...", "clrstack -a -f"}, {"stack COUNT -full REST...", "clrstack -a -f -c COUNT"}, {"stack COUNT", "clrstack -f -c COUNT"}, {"stack", "clrstack -f"},
+	{"locals REST...", "clrstack -a"}, {"args REST...", "clrstack -p"}, {"vars NAME", "statics NAME"}, {"regs -a", "registers -verbose"}, {"regs", "registers"},
+	{"funcs NAME", "name2ee *!NAME"},
+	{"sources REST...", "ls"}, {"libraries", "modules"}, {"transcript -off", "logclose"}, {"transcript FILE", "logopen FILE"}, {"dump FILE", "gcore"},
 	// sosgo's own, for a process instead of a dump.
 	{"triage -p PID REST...", "collect -then triage -p PID REST..."}, {"triage --pid PID REST...", "collect -then triage -p PID REST..."},
 	// The shell.
@@ -106,7 +138,9 @@ var refined = []spelling{
 	{"dumpgen GENERATION -stat", "dumpgen GENERATION"}, {"dumpgen GENERATION -stat ARGS...", "dumpgen GENERATION ARGS..."},
 	{"dg GENERATION -stat", "dumpgen GENERATION"},
 	{"dumpheap -startatlowerbound ADDRESS ARGS...", "dumpheap ADDRESS ARGS..."},
-	{"objsize --all", "objsize"}, {"objsize -all", "objsize"},
+	{"objsize --all", "objsize"}, {"objsize -all", "objsize"}, {"objsize -aggregate REST...", "objsize"}, {"dumpheap -t TYPE ARGS...", "dumpheap -type TYPE ARGS..."},
+	{"dumpstack -n ARGS...", "dumpstack ARGS..."}, {"dumpstack -ee -n ARGS...", "dumpstack -ee ARGS..."}, {"dumpmodule -prof ADDRESS", "dumpmodule ADDRESS"}, {"locks -v", "locks"},
+	{"analyze -v REST...", "crashinfo"}, {"analyze -hang REST...", "waits"}, {"dumplog -addr ADDRESS", "dumplog -address ADDRESS"}, {"dumplog FILE", "stresslog>"},
 	{"heapstat -inclunrooted", "gcheapstat -unreachable"}, {"heapstat -iu", "gcheapstat -unreachable"},
 	{"gcheapstat -inclunrooted", "gcheapstat -unreachable"}, {"gcheapstat -iu", "gcheapstat -unreachable"},
 }
@@ -158,7 +192,10 @@ func (t *table) fromDebugger(words []word) []word {
 	if len(words) == 0 || words[0].literal {
 		return words
 	}
-	words = t.ofExtension(words)
+	words = places(t.ofExtension(words))
+	if phrase := phraseNotThere(words); phrase != nil {
+		return phrase
+	}
 	if out := translated(words); out != nil {
 		return out
 	}
@@ -196,7 +233,7 @@ func (t *table) fromDebugger(words []word) []word {
 func translated(words []word) []word {
 	name := strings.ToLower(strings.TrimPrefix(words[0].text, "!"))
 	behind := words[1:]
-	for _, try := range [...]func([]word) []word{examine, listModules, stackCommand, memoryCount, registerList, readMemory} {
+	for _, try := range [...]func([]word) []word{examine, listModules, stackCommand, memoryForm, registerList, readMemory, readRegisters, disassembled, printed, ofSosex} {
 		if out := try(words); out != nil {
 			return out
 		}
@@ -216,12 +253,22 @@ func translated(words []word) []word {
 		return []word{{text: nativeNames}}
 	case name == "x" && len(behind) == 1 && isAddress(behind[0].text):
 		return append([]word{{text: "d"}}, behind...)
-	case name == "x" && len(behind) == 1 && strings.Contains(strings.TrimPrefix(behind[0].text, "*!"), "*"):
-		_, pattern, found := strings.Cut(behind[0].text, "!")
-		if !found {
-			pattern = behind[0].text
+	case name == "x" && len(behind) > 1 && len(behind[0].text) > 1 && strings.HasPrefix(behind[0].text, "/"):
+		if isAddress(behind[1].text) || strings.ContainsAny(behind[1].text[:1], "$@") {
+			return examine(append([]word{{text: "x" + behind[0].text}}, behind[1:]...)) // gdb's x /8gx
 		}
-		return []word{{text: "types"}, {text: strings.Trim(pattern, "*")}}
+		return translated(append([]word{words[0]}, behind[1:]...)) // WinDbg's options about the form
+	case name == "x" && len(behind) == 1 && strings.Contains(strings.TrimPrefix(behind[0].text, "*!"), "*"):
+		module, pattern, found := strings.Cut(behind[0].text, "!")
+		if !found {
+			module, pattern = "*", behind[0].text
+		}
+		if pattern = strings.Trim(pattern, "*"); strings.Trim(module, "*") != "" {
+			pattern = module + "!" + pattern
+		}
+		return []word{{text: "types"}, {text: pattern}}
+	case name == ".printf" && len(behind) > 1:
+		return []word{{text: ".printf"}}
 	}
 	return nil
 }
@@ -230,43 +277,6 @@ func translated(words []word) []word {
 func isAddress(text string) bool {
 	_, err := ParseAddress(text)
 	return err == nil && (len(text) >= 8 || strings.HasPrefix(text, "0x"))
-}
-
-// readMemory translates LLDB's memory read with its options for the size, the count and the format of elements. It
-// returns nil for other commands.
-func readMemory(words []word) []word {
-	first := strings.ToLower(words[0].text)
-	if len(words) < 4 || first != "memory" && first != "me" && first != "mem" || !strings.EqualFold(words[1].text, "read") {
-		return nil
-	}
-	out := []word{{text: "d"}}
-	for i := 2; i < len(words); i++ {
-		w := words[i]
-		if !w.isOption() {
-			out = append(out, w)
-			continue
-		}
-		name, value := strings.TrimLeft(w.text, "-"), ""
-		switch long, glued, ok := strings.Cut(name, "="); {
-		case ok:
-			name, value = long, glued
-		case !strings.HasPrefix(w.text, "--") && len(name) > 1:
-			name, value = name[:1], name[1:]
-		case i+1 < len(words):
-			i++
-			value = words[i].text
-		}
-		switch strings.ToLower(name) {
-		case "s", "size":
-			out = append(out, word{text: "-length"}, word{text: value})
-		case "c", "count":
-			out = append(out, word{text: "-count"}, word{text: value})
-		case "f", "format":
-		default:
-			return nil
-		}
-	}
-	return out
 }
 
 // stackCommands matches WinDbg's k with letters for what it shows, and the number of frames.
@@ -288,17 +298,37 @@ func stackCommand(words []word) []word {
 // showsMemory matches WinDbg's commands that show memory.
 var showsMemory = lazyRegexp(`^(?i)d[abcdpquw][apsu]?$`)
 
-// memoryCount joins L and the number of elements behind it: dd ADDRESS l 4. It returns nil for other commands.
-func memoryCount(words []word) []word {
-	if len(words) < 4 || !showsMemory().MatchString(words[0].text) {
+// memoryForm translates the arguments of WinDbg's commands that show memory: L with the number of elements behind a
+// blank (dd ADDRESS l 4), and the columns of a row (dq /c1 ADDRESS). It returns nil for other commands and arguments.
+func memoryForm(words []word) []word {
+	if !showsMemory().MatchString(words[0].text) {
 		return nil
 	}
-	n := len(words)
-	if !strings.EqualFold(words[n-2].text, "L") {
+	out, changed := words[:1:1], false
+	for i := 1; i < len(words); i++ {
+		w, last := words[i], i == len(words)-1
+		columns := columnsOf().FindStringSubmatch(w.text)
+		switch {
+		case w.literal:
+		case columns != nil && columns[1] != "":
+			out, changed = append(out, word{text: "-width"}), true
+			w.text = columns[1]
+		case columns != nil && !last:
+			w.text, changed = "-width", true
+		case strings.EqualFold(w.text, "L") && i == len(words)-2 && i > 1:
+			w.text, changed = "L"+words[i+1].text, true
+			i++
+		}
+		out = append(out, w)
+	}
+	if !changed {
 		return nil
 	}
-	return append(slices.Clone(words[:n-2]), word{text: "L" + words[n-1].text})
+	return out
 }
+
+// columnsOf matches WinDbg's option for the columns of a row: /c4, or /c before the number.
+var columnsOf = lazyRegexp(`^(?i)/c(\d*)$`)
 
 // registerList translates WinDbg's r with names joined by commas, and recognizes its assignment. It returns nil for
 // other commands.
@@ -324,6 +354,9 @@ func registerList(words []word) []word {
 	return out
 }
 
+// decimals matches WinDbg's decimal numbers.
+var decimals = lazyRegexp(`(^|[^\w])0n(\d+)`)
+
 // beginsWithRegister matches a register and what is added to it.
 var beginsWithRegister = lazyRegexp(`^(\w+)([-+*/].*)?$`)
 
@@ -339,8 +372,8 @@ func calculation(words []word) []word {
 			continue
 		case strings.HasPrefix(w.text, "@$"):
 			return []word{{text: "@$"}}
-		case strings.HasPrefix(w.text, "0n"):
-			w.text = w.text[2:]
+		case decimals().MatchString(w.text):
+			w.text = decimals().ReplaceAllString(w.text, "$1$2")
 		case m != nil && IsRegister(m[1]):
 			w.text = "@" + w.text
 		}
@@ -417,7 +450,8 @@ func fileGlob(pattern string) string {
 	return expr + `(\.[^.]*)?$`
 }
 
-// extensions are the names of debugger extensions that may stand before a command: !sos.dumpheap.
+// extensions are the names of debugger extensions that may stand before a command without its exclamation mark, too:
+// sos.dumpheap.
 var extensions = []string{"sos", "ext", "exts", "sosex", "mex", "netext", "psscor2", "psscor4", "ntsdexts", "uext"}
 
 // ofExtension removes the name of a debugger extension: sos dumpheap, !sos.dumpheap, !mex.us.
@@ -426,7 +460,7 @@ func (t *table) ofExtension(words []word) []word {
 	if (first == "sos" || first == "ext") && len(words) > 1 {
 		return bang(words[1:])
 	}
-	if extension, name, found := strings.Cut(first, "."); found && name != "" && slices.Contains(extensions, extension) {
+	if extension, name, found := strings.Cut(first, "."); found && name != "" && notThere[first] == "" && (slices.Contains(extensions, extension) || extension != "" && words[0].text[0] == '!') {
 		return bang(append([]word{{text: name}}, words[1:]...))
 	}
 	return words

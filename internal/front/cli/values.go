@@ -42,17 +42,11 @@ func parseKind(kind Kind, text string) (uint64, error) {
 }
 
 // ParseAddress parses a hexadecimal address with or without 0x. Like SOS and debuggers, it ignores backticks and
-// underscores between digits. As in WinDbg, a number may be added or subtracted: 7f0012345678+1c.
+// underscores between digits. As in WinDbg, numbers may be added or subtracted: 7f0012345678+1c-8.
 func ParseAddress(text string) (target.Addr, error) {
 	a, err := parseHex(text)
-	if i := strings.LastIndexAny(text, "+-"); err != nil && i >= shortestBase {
-		base, errBase := parseHex(text[:i])
-		offset, errOffset := parseHex(text[i+1:])
-		switch sum := base + offset; {
-		case errBase != nil || errOffset != nil:
-		case text[i] == '-' && offset <= base:
-			return base - offset, nil
-		case text[i] == '+' && sum >= base:
+	if terms, ok := termsOf(text); err != nil && ok && len(terms[0].text) >= shortestBase {
+		if sum, isSum := sumOf(terms); isSum {
 			return sum, nil
 		}
 	}
@@ -61,6 +55,79 @@ func ParseAddress(text string) (target.Addr, error) {
 
 // shortestBase is the least number of characters before + or - in an address: shorter texts may be parts of names.
 const shortestBase = 6
+
+// A summand is a part of an address that is written as a sum.
+type summand struct {
+	text  string
+	minus bool
+}
+
+// termsOf splits a sum into its terms. ok is false if text is not one.
+func termsOf(text string) (terms []summand, ok bool) {
+	from, minus := 0, false
+	for i := 0; i <= len(text); i++ {
+		if i < len(text) && text[i] != '+' && text[i] != '-' {
+			continue
+		}
+		if i == from {
+			return nil, false
+		}
+		terms = append(terms, summand{text[from:i], minus})
+		if i < len(text) {
+			from, minus = i+1, text[i] == '-'
+		}
+	}
+	return terms, len(terms) > 1
+}
+
+// sumOf adds hexadecimal numbers. ok is false if one is no number, or if the sum is no address.
+func sumOf(terms []summand) (sum target.Addr, ok bool) {
+	for _, t := range terms {
+		n, err := parseHex(t.text)
+		switch {
+		case err != nil:
+			return 0, false
+		case t.minus && n > sum, !t.minus && sum+n < sum:
+			return 0, false
+		case t.minus:
+			sum -= n
+		default:
+			sum += n
+		}
+	}
+	return sum, true
+}
+
+// RegisterSum returns the expression for a register, or for one to which numbers are added, which are hexadecimal as in
+// WinDbg: rsp+20 is @rsp+0x20. It returns "" for other texts.
+func RegisterSum(text string) string {
+	terms, ok := termsOf(text)
+	switch {
+	case !ok && registers().MatchString(text):
+		terms = []summand{{text: text}}
+	case !ok || !registers().MatchString(terms[0].text):
+		return ""
+	}
+	var out strings.Builder
+	for i, t := range terms {
+		word := "@" + strings.TrimLeft(t.text, "@$")
+		if !registers().MatchString(t.text) {
+			n, err := parseHex(t.text)
+			if err != nil {
+				return ""
+			}
+			word = fmt.Sprintf("%#x", uint64(n))
+		}
+		switch {
+		case t.minus:
+			out.WriteByte('-')
+		case i > 0:
+			out.WriteByte('+')
+		}
+		out.WriteString(word)
+	}
+	return out.String()
+}
 
 func parseHex(text string) (target.Addr, error) {
 	digits := strings.NewReplacer("`", "", "_", "").Replace(text)

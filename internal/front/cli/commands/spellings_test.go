@@ -283,3 +283,27 @@ func TestHabits(t *testing.T) {
 		assert.Equal(t, []any{code, out, errs}, []any{argCode, argOut, argErrs}, "sosgo %s", typed)
 	}
 }
+
+// TestTypesOfModule checks that types MODULE!PART lists the types of one module, and refuses a module without any.
+func TestTypesOfModule(t *testing.T) {
+	const dump = "../../../../testdata/dumps/net10-zoo/net10-zoo.dmp.zst"
+	rows := func(line string) []string {
+		code, out, errs := runSpelling(t, "-d", dump, "-c", line)
+		require.Zero(t, code, errs)
+		return strings.Split(out, "\n")
+	}
+	all, own, dogs := rows("types -nocount"), rows("types -nocount Debuggee!"), rows("types -nocount debuggee.dll!Dog")
+	assert.Greater(t, len(all), len(own))
+	assert.Greater(t, len(own), len(dogs))
+	assert.Equal(t, all, rows("types -nocount *!"))
+	assert.Subset(t, all, own)
+	for _, row := range dogs[1:] {
+		assert.True(t, row == "" || strings.Contains(row, "Dog"), row)
+	}
+	for _, native := range []string{"libcoreclr!", "nosuch!Dog"} {
+		code, out, errs := runSpelling(t, "-d", dump, "types", native)
+		assert.Equal(t, cli.ExitUnsupported, code)
+		assert.Empty(t, out)
+		assert.Contains(t, errs, "no module is named")
+	}
+}

@@ -29,8 +29,8 @@ func objectOf(c *cli.Context, text string, arg *cli.Arg) (cli.Object, error) {
 			return cli.Object{Addr: a}, err
 		}
 	}
-	if text[0] != '@' && cli.IsRegister(text) {
-		text = "@" + strings.TrimPrefix(text, "$")
+	if sum := cli.RegisterSum(text); sum != "" {
+		text = sum
 	}
 	if arg.Method && text[0] != '@' {
 		a, err := methodNamed(c, text)
@@ -49,6 +49,15 @@ func objectOf(c *cli.Context, text string, arg *cli.Arg) (cli.Object, error) {
 	}
 	a, err := addressIn(c, text, v)
 	return cli.Object{Addr: a}, err
+}
+
+// Place returns the address in a register, with what is added to it, as cli.RegisterSum writes it.
+func Place(c *cli.Context, sum string) (target.Addr, error) {
+	e, err := meant(c, sum)
+	if err != nil {
+		return 0, Misread(c, err)
+	}
+	return addressIn(c, sum, e.Value)
 }
 
 // snapshotObject returns the object with an id in a heap snapshot of the dump, as written by export.

@@ -61,13 +61,16 @@ type memoryOptions struct {
 type upTo struct {
 	count int
 	last  *target.Addr
+	place string // a register with what is added to it, in place of last
 }
 
-// UnmarshalText parses L and a hexadecimal number, or an address.
+// UnmarshalText parses L and a hexadecimal number, an address, or a register.
 func (u *upTo) UnmarshalText(text []byte) error {
 	count, isCount := strings.CutPrefix(strings.ToUpper(string(text)), "L")
 	n, err := cli.ParseAddress(strings.TrimPrefix(count, "?"))
-	switch {
+	switch place := cli.RegisterSum(string(text)); {
+	case err != nil && place != "":
+		u.place = place
 	case err != nil || isCount && (n == 0 || n > limits.MemoryElements):
 		return fmt.Errorf("%s is neither L and a number of elements nor an address", text)
 	case isCount:
@@ -149,6 +152,13 @@ func (f memoryFormat) shaped(c *cli.Context, o *memoryOptions) (target.Addr, hex
 		return 0, s, c.Usagef("an address is needed: there is no last one yet")
 	}
 	end := o.End
+	if o.UpTo.place != "" {
+		last, err := ask.Place(c, o.UpTo.place)
+		if err != nil {
+			return 0, s, err
+		}
+		o.UpTo.last = &last
+	}
 	if last := o.UpTo.last; last != nil {
 		behind := *last + target.Addr(s.Length)
 		end = &behind

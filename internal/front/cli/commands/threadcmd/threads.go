@@ -137,7 +137,7 @@ func askRegisters(c *cli.Context, o *registerOptions) (*answer.Registers, error)
 	}
 	current, err := threads.DescribeRegisters(ask.CurrentThread(c, list), ro)
 	if err == nil {
-		if some := named(current, o.What); some != nil {
+		if some := named(current, byRole(ask.Dump(c).Target(), o.What)); some != nil {
 			return some, nil
 		}
 	}
@@ -151,12 +151,33 @@ func askRegisters(c *cli.Context, o *registerOptions) (*answer.Registers, error)
 	return threads.DescribeRegisters(t, ro)
 }
 
+// byRole replaces the debuggers' names for roles, such as $pc, by the names of the processor's registers.
+func byRole(t target.Target, names []string) []string {
+	p, err := t.Platform().Arch.Processor()
+	if err != nil {
+		return names
+	}
+	out := slices.Clone(names)
+	for i, name := range out {
+		out[i] = strings.ToLower(strings.TrimLeft(name, "@$"))
+		switch out[i] {
+		case "pc", "ip":
+			out[i] = target.RegName(p.Arch, p.IP)
+		case "sp":
+			out[i] = target.RegName(p.Arch, p.SP)
+		case "fp":
+			out[i] = target.RegName(p.Arch, p.FP)
+		}
+	}
+	return out
+}
+
 // named returns only the registers with the given names. It returns nil if names is empty or contains an unknown
 // register.
 func named(all *answer.Registers, names []string) *answer.Registers {
 	var out *answer.Registers
 	for _, name := range names {
-		one := all.Only(strings.TrimPrefix(name, "@"))
+		one := all.Only(name)
 		switch {
 		case one == nil:
 			return nil

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/app/values"
 	"github.com/sosgo/sosgo/internal/front/cli"
@@ -19,7 +20,7 @@ import (
 type typeOptions struct {
 	NoCount bool   `opt:"nocount" help:"no counts of objects"`
 	Used    bool   `opt:"used" help:"only types that have objects"`
-	Pattern string `arg:"pattern,optional" kind:"type" help:"part of the type's name"`
+	Pattern string `arg:"pattern,optional" kind:"type" help:"part of the type's name; MODULE! before it names a module"`
 }
 
 func typesCommand() cli.Command {
@@ -28,7 +29,8 @@ func typesCommand() cli.Command {
 		Summary: "list the loaded types, and count their objects",
 		Help: "A type counts when its name contains the pattern, in any case. Types come by module and token, then arrays and generic\n" +
 			"instances. Where the dump has no heap the counts are left out.",
-		Examples: []cli.Example{{Line: "types -used Order", Text: "types with Order in their name, with their objects counted"}},
+		Examples: []cli.Example{{Line: "types -used Order", Text: "types with Order in their name, with their objects counted"},
+			{Line: "types App!Order", Text: "those of App.dll alone"}},
 	}, askTypes, typetext.LoadedTypes)
 }
 
@@ -43,8 +45,21 @@ func askTypes(c *cli.Context, o *typeOptions) (iter.Seq2[answer.LoadedType, erro
 			c.Warn(err) // the types can be listed without the heap
 		}
 	}
-	name := strings.Trim(o.Pattern, "*") // name matches a part either way
-	return ask.FoundNamed(c, heap.LoadedTypes(c.Context(), rt, h, heap.LoadedTypesOptions{Used: o.Used, Name: name,
+	module, name, found := strings.Cut(o.Pattern, "!")
+	var modules []target.Addr
+	if !found {
+		name = o.Pattern
+	} else if module != dac.AllModules {
+		named, _, err := rt.ModulesNamed(module) // the list of types has the same gaps
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range named {
+			modules = append(modules, m.Addr)
+		}
+	}
+	name = strings.Trim(name, "*") // name matches a part either way
+	return ask.FoundNamed(c, heap.LoadedTypes(c.Context(), rt, h, heap.LoadedTypesOptions{Used: o.Used, Name: name, Modules: modules,
 		Scan: ask.Scan(c, "counting objects")}), "loaded type", name)
 }
 
