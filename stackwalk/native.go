@@ -52,6 +52,28 @@ func (m *codeMap) InCode(ip target.Addr) bool {
 	return false
 }
 
+// Lacks returns why FindCode finds nothing at ip, or nil.
+func (m *codeMap) Lacks(ip target.Addr) error {
+	if c := m.native.codeAt(ip); c != nil {
+		if err := c.Lacks(ip); target.ReportedKind(err) == target.ErrNotInDump {
+			return &missingImage{target.BaseName(m.native.module(ip).Path)}
+		}
+	}
+	return nil
+}
+
+// A missingImage is the name of an image with unwind data that are not in the dump.
+type missingImage struct{ name string }
+
+func (e *missingImage) Error() string { return "the unwind data of " + e.name + " are not in the dump" }
+
+func (*missingImage) Unwrap() error { return target.ErrNotInDump }
+
+// Advice names the file that has the data.
+func (e *missingImage) Advice() string {
+	return "stacks go on with " + e.name + " of the process: --modules DIR names its folder, --symbol-server URL a server that has it"
+}
+
 // managedCode returns managed code in the unwinder's form. Its unwind data have the format of Windows on every OS.
 func managedCode(c *dac.CodeInfo) unwind.Code {
 	return unwind.Code{

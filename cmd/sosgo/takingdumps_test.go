@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -97,9 +98,9 @@ func TestAdviceFitsKind(t *testing.T) {
 
 // TestWarningsNameTheLoss checks that a warning names what is missing of the answer, and not only an address.
 func TestWarningsNameTheLoss(t *testing.T) {
-	testcase.Corpus(t, testcase.Named("net8-zoo-normal", "net10-zoo-triage", "net31-zoo-withheap", "win-net10-zoo-triage"), func(t *testing.T, c *testcase.Case) int {
+	testcase.Corpus(t, testcase.Named("net8-zoo-normal", "net8-stacks-triage", "net10-crash-null-triage", "net10-zoo-triage", "net31-zoo-withheap", "win-net10-zoo-triage"), func(t *testing.T, c *testcase.Case) int {
 		warnings := 0
-		for _, line := range []string{"modules", "finalizequeue", "clrthreads", "clrstack -all -p", "dumpheap -stat", "waits", "gchandles", "threadpool", "timerinfo", "crashinfo"} {
+		for _, line := range []string{"modules", "finalizequeue", "clrthreads", "clrstack -all -a", "dumpheap -stat", "waits", "gchandles", "threadpool", "timerinfo", "crashinfo"} {
 			doc, _, _ := run(t, append([]string{"-d", c.Plain(), "--offline", "--json"}, strings.Fields(line)...)...)
 			var told struct{ Warnings []struct{ Text string } }
 			require.NoError(t, json.Unmarshal([]byte(doc), &told), line)
@@ -110,5 +111,35 @@ func TestWarningsNameTheLoss(t *testing.T) {
 		}
 		assert.NotZero(t, warnings)
 		return warnings
+	})
+}
+
+// TestStacksNeedAFile checks that a stack which ends in an image without unwind data names the file that has them, that
+// doctor lists the file, and that the stack is whole with the files that doctor lists.
+func TestStacksNeedAFile(t *testing.T) {
+	testcase.Corpus(t, testcase.Named("win-net6-heap-withheap"), func(t *testing.T, c *testcase.Case) int {
+		const ends = "no unwind data for the code at"
+		ask := func(line string, options ...string) string {
+			out, errs, _ := run(t, slices.Concat([]string{"-d", c.Plain(), "--offline"}, options, strings.Fields(line))...)
+			return out + errs
+		}
+		testcase.NeedModules(t, c)
+		triage := ask("triage")
+		require.Contains(t, triage, ends)
+		assert.Contains(t, triage, "the unwind data of coreclr.dll are not in the dump")
+		assert.Contains(t, triage, "What would help: stacks go on with coreclr.dll of the process: --modules DIR")
+		assert.NotContains(t, triage, `"sosgo doctor" describes the dump`)
+		doctor := ask("doctor")
+		_, missing, _ := strings.Cut(doctor, "Missing files")
+		assert.Contains(t, missing, "coreclr.dll: key")
+		dir := t.TempDir()
+		for _, name := range regexp.MustCompile(`(?m)^ +(\S+\.dll): key`).FindAllStringSubmatch(missing, -1) {
+			b, err := os.ReadFile(filepath.Join(c.Modules, name[1]))
+			require.NoError(t, err)
+			require.NoError(t, os.WriteFile(filepath.Join(dir, name[1]), b, 0o600))
+		}
+		whole := ask("triage", "--modules", dir)
+		assert.NotContains(t, whole, ends)
+		return 1
 	})
 }

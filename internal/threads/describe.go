@@ -168,24 +168,29 @@ func (d *Describer) variables(f *stackwalk.Frame, out *answer.Frame) {
 	args, locals, err := stackwalk.Variables(f, r)
 	d.gaps.Note(err)
 	if d.options.Arguments {
-		out.Arguments = d.list(args)
+		out.Arguments = d.list(args, out.Method)
 	}
 	if d.options.Locals {
-		out.Locals = d.list(locals)
+		out.Locals = d.list(locals, out.Method)
 	}
 }
 
-func (d *Describer) list(vars []stackwalk.Variable) []answer.Variable {
+func (d *Describer) list(vars []stackwalk.Variable, method answer.Text) []answer.Variable {
 	out := make([]answer.Variable, len(vars))
 	for i := range vars {
-		out[i] = d.variable(&vars[i])
+		out[i] = d.variable(&vars[i], method)
 	}
 	return out
 }
 
-func (d *Describer) variable(v *stackwalk.Variable) answer.Variable {
+func (d *Describer) variable(v *stackwalk.Variable, method answer.Text) answer.Variable {
 	out := answer.Variable{Name: v.Name, Index: v.Index, State: answer.VariableValue, Register: v.Register(), Address: v.Addr,
-		Type: d.gaps.Text(v.TypeName(dac.NameManaged)), Located: v.Located, Split: v.Split(), WordSize: v.Size()}
+		Located: v.Located, Split: v.Split(), WordSize: v.Size()}
+	name, err := v.TypeName(dac.NameManaged)
+	if err != nil {
+		err = fmt.Errorf("type of variable %s of %s: %w", v.Name, method.String(), err)
+	}
+	out.Type = d.gaps.Text(name, err)
 	if !v.Located && v.Err == nil {
 		_, out.Stored.Missing.Err = v.Value()
 		out.State = answer.VariableNoData
@@ -195,7 +200,11 @@ func (d *Describer) variable(v *stackwalk.Variable) answer.Variable {
 	out.Word, out.WordErr = answer.Hex(word), err
 	value, err := v.Value()
 	if err != nil {
-		d.gaps.Note(err)
+		if v.Located { // else the reason is one of the whole method
+			d.gaps.Note(fmt.Errorf("variable %s of %s: %w", v.Name, method.String(), err))
+		} else {
+			d.gaps.Note(err)
+		}
 		out.State, out.Stored.Missing.Err = answer.VariableState(strings.Trim(answer.Absent(err), "<>")), err
 		return out
 	}

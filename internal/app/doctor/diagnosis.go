@@ -15,6 +15,7 @@ import (
 	"github.com/sosgo/sosgo/image"
 	"github.com/sosgo/sosgo/internal/dump/crashreport"
 	"github.com/sosgo/sosgo/internal/files/symstore"
+	"github.com/sosgo/sosgo/internal/image/nativecode"
 	"github.com/sosgo/sosgo/internal/words"
 	"github.com/sosgo/sosgo/process"
 	"github.com/sosgo/sosgo/target"
@@ -415,6 +416,10 @@ func (g *builder) code(rt *dac.Runtime) answer.PartDiagnosis {
 		if n < dir.Size {
 			g.wantAt(img.Base(), m, words.GivesUnwindData.Of())
 		}
+	}
+	own := nativecode.Open(rt.Memory(), g.file.Platform().Arch, &g.chosen.Module)
+	if errors.Is(own.Lacks(g.chosen.Module.Base), target.ErrNotInDump) {
+		g.want(&g.chosen.Module, words.GivesFrames.Of()) // stacks go through the runtime's code to that of methods
 	}
 	p = measured(p, there, all)
 	if unread == 0 && images == 0 {

@@ -15,6 +15,7 @@ type Code struct {
 	compact *unwind.Compact
 	pdata   *unwind.PData
 	entry   target.Range // code at which the system starts the program
+	lost    error        // why headers or unwind data could not be opened
 }
 
 // entryBytes bounds the code at which the system starts a program (_start of C libraries: 38 bytes on x64, 60
@@ -27,6 +28,7 @@ func Open(mem target.Memory, arch target.Arch, mod *target.Module) Code {
 	var n Code
 	img, err := image.OpenMemory(mem, mod)
 	if err != nil {
+		n.lost = err
 		return n
 	}
 	for _, s := range img.Sections() {
@@ -36,14 +38,14 @@ func Open(mem target.Memory, arch target.Arch, mod *target.Module) Code {
 	}
 	if d := img.EHFrameHeader(); d.Size > 0 {
 		if a, err := img.Address(d.RVA); err == nil {
-			n.dwarf, _ = unwind.OpenEHFrame(mem, a, d.Size)
+			n.dwarf, n.lost = unwind.OpenEHFrame(mem, a, d.Size)
 		}
 	}
 	if compact, frames := img.CompactUnwind(); compact.Size > 0 {
 		at, err1 := img.Address(compact.RVA)
 		eh, err2 := img.Address(frames.RVA)
 		if err1 == nil && err2 == nil {
-			n.compact, _ = unwind.OpenCompact(mem, arch, img.Base(), target.RangeAt(at, compact.Size),
+			n.compact, n.lost = unwind.OpenCompact(mem, arch, img.Base(), target.RangeAt(at, compact.Size),
 				target.RangeAt(eh, frames.Size))
 		}
 	}
@@ -75,6 +77,15 @@ func (n *Code) Find(ip target.Addr) (code unwind.Code, ok bool) {
 		return unwind.Code{Range: n.entry, Format: unwind.FormatEntry}, true
 	}
 	return code, ok
+}
+
+// Lacks returns why Find finds nothing at an address: headers or tables that can't be read. It returns nil if there are
+// no data for the address.
+func (n *Code) Lacks(ip target.Addr) error {
+	if n.lost == nil && n.pdata != nil {
+		return n.pdata.Err(ip)
+	}
+	return n.lost
 }
 
 // Data returns the address of the language-specific data of the function at an address, or false without such

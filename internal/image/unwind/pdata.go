@@ -46,8 +46,8 @@ func (p *PData) Find(ip target.Addr) (Code, bool) {
 		return Code{}, false
 	}
 	rva := uint32(ip - p.base)
-	e, ok := p.lastEntry(size, rva)
-	if !ok {
+	e, err := p.lastEntry(size, rva)
+	if err != nil {
 		return Code{}, false
 	}
 	if e == nil {
@@ -71,15 +71,23 @@ func (p *PData) Find(ip target.Addr) (Code, bool) {
 		Format: FormatWindows, Base: p.base, Info: p.base + target.Addr(info)}, true
 }
 
-// lastEntry returns the last entry that begins at or before rva, or nil. It reports false if the
-// table can't be read.
-func (p *PData) lastEntry(size int, rva uint32) ([]byte, bool) {
+// Err returns the error of a table that can't be read at ip, or nil.
+func (p *PData) Err(ip target.Addr) error {
+	if p.b != nil || ip < p.base || uint64(ip-p.base) > 1<<32-1 {
+		return nil
+	}
+	_, err := p.lastEntry(RuntimeFunctionSize(p.arch), uint32(ip-p.base))
+	return err
+}
+
+// lastEntry returns the last entry that begins at or before rva, or nil.
+func (p *PData) lastEntry(size int, rva uint32) ([]byte, error) {
 	lo, hi := 0, int(min(p.table.Size()/uint64(size), 1<<28))
 	for lo < hi {
 		mid := int(uint(lo+hi) / 2)
 		e, err := p.entry(mid, size)
 		if err != nil {
-			return nil, false
+			return nil, err
 		}
 		if binary.LittleEndian.Uint32(e) <= rva {
 			lo = mid + 1
@@ -88,10 +96,9 @@ func (p *PData) lastEntry(size int, rva uint32) ([]byte, bool) {
 		}
 	}
 	if lo == 0 {
-		return nil, true
+		return nil, nil
 	}
-	e, err := p.entry(lo-1, size)
-	return e, err == nil
+	return p.entry(lo-1, size)
 }
 
 func (p *PData) entry(i, size int) ([]byte, error) {

@@ -76,7 +76,8 @@ type Code struct {
 // A CodeMap finds the code at an instruction pointer and its unwind data. Implementations are safe
 // for concurrent use.
 type CodeMap interface {
-	// FindCode returns the code at ip. It reports false if the code is unknown.
+	// FindCode returns the code at ip. It reports false if the code is unknown. If the map has a method
+	// Lacks(target.Addr) error, that returns why.
 	FindCode(ip target.Addr) (Code, bool)
 	// InCode reports whether ip may be in code. The fallbacks accept no other addresses.
 	InCode(ip target.Addr) bool
@@ -244,8 +245,30 @@ func (c *Cursor) unwind(f *Frame) error {
 	case f.Code.Format == FormatEntry:
 		return errEnd
 	}
-	return target.Unsupportedf("no unwind data for the code at %#x", uint64(f.Lookup()))
+	return c.u.noData(f.Lookup())
 }
+
+// noData returns the error for code without unwind data, with the reason why the code map has none.
+func (u *Unwinder) noData(ip target.Addr) error {
+	if m, ok := u.codes.(interface{ Lacks(target.Addr) error }); ok {
+		if err := m.Lacks(ip); err != nil {
+			return fmt.Errorf("no unwind data for the code at %#x: %w", uint64(ip), err)
+		}
+	}
+	return noDataError(ip)
+}
+
+// A noDataError is the address of code for which no compiler wrote unwind data.
+type noDataError target.Addr
+
+func (e noDataError) Error() string {
+	return fmt.Sprintf("no unwind data for the code at %#x", uint64(e))
+}
+
+func (noDataError) Unwrap() error { return target.ErrUnsupported }
+
+// Advice returns no advice: nothing has the data.
+func (noDataError) Advice() string { return "" }
 
 // check rejects a step without progress, and detects the end of the stack.
 func (c *Cursor) check(from, to *Frame) error {
