@@ -62,6 +62,10 @@ func (p *Process) lost(t *stackwalk.Thread) bool {
 	return len(p.Target().Threads()) == 0 || p.dump.Truncated() != nil || p.threadsCut() || p.forked()
 }
 
+// Forked reports whether the dump is of a process like a child that fork made (see LostThreadsError). Such a process does
+// not have all memory of its parent either.
+func (d *Dump) Forked() bool { return d.Default().forked() }
+
 // forked reports whether the dump has a single thread, and the runtime runs others, but not that one.
 func (p *Process) forked() bool {
 	only := p.Target().Threads()

@@ -167,6 +167,10 @@ func (c *Core) claims() *target.Claims {
 	switch {
 	case !claims.HasDeadStacks(c.Threads):
 		return claims
+	case len(c.Threads) == 1:
+		// A child that fork made has one thread, and lacks memory that its parent keeps for itself (MADV_DONTFORK): the
+		// runtime does so with loader heaps. The structures that it inherits refer to that memory without damage.
+		return claims
 	case c.ListsAll || c.storesFiles():
 		return claims.AsWhole()
 	}

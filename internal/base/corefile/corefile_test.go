@@ -124,7 +124,7 @@ func TestClaims(t *testing.T) {
 		{"kernel", []target.Region{memory, region(0x10000, 0x8000, 0, 0, "/lib.so")}, true, true, true},
 		{"only live stacks", []target.Region{region(stack+0x5000, 0x3000, 0x3000, target.ProtRead|target.ProtWrite, "")}, true, false, false},
 	} {
-		core := corefile.Core{Regions: c.regions, Threads: []target.Thread{thread}, ListsAll: c.all}
+		core := corefile.Core{Regions: c.regions, Threads: []target.Thread{thread, thread}, ListsAll: c.all}
 		core.Platform.Arch = target.ArchAMD64
 		file := core.File()
 		claims := file.Claims()
@@ -136,5 +136,11 @@ func TestClaims(t *testing.T) {
 		assert.Equal(t, c.writable, claims.ListsWritable(), c.name)
 		_, hole := claims.Hole(target.Range{Start: readOnly, End: readOnly + 1})
 		assert.Equal(t, c.writable, hole, c.name)
+
+		core.Threads = core.Threads[:1] // as in a child that fork made, which lacks memory of its parent
+		file = core.File()
+		claims = file.Claims()
+		assert.Equal(t, target.ErrNotInDump, claims.Missing(readOnly), c.name)
+		assert.False(t, claims.ListsWritable(), c.name)
 	}
 }

@@ -251,6 +251,9 @@ func ofDump(d Dump, err error) error {
 	if !ok {
 		return err
 	}
+	if f, ok := d.(interface{ Forked() bool }); ok && f.Forked() {
+		return &childError{err}
+	}
 	t := of.Target()
 	var missing *target.MemoryError
 	if !errors.As(err, &missing) || missing.Err != target.ErrNotInDump {
@@ -263,6 +266,16 @@ func ofDump(d Dump, err error) error {
 	return &leftOutError{err: err, writable: target.StoresWritable(t), module: slices.ContainsFunc(t.Modules(), func(m target.Module) bool {
 		return target.RangeAt(m.Base, m.Size).Contains(missing.Addr)
 	})}
+}
+
+// A childError reports memory that is missing from the dump of a child process that fork made.
+type childError struct{ error }
+
+func (e *childError) Unwrap() error { return e.error }
+
+// Advice names the process that has the memory.
+func (*childError) Advice() string {
+	return "the process looks like a child that fork made: it has no other thread of its parent, and not all of its memory; a dump of the parent has both"
 }
 
 // A leftOutError reports memory that the dump's writer left out.

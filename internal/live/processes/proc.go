@@ -157,7 +157,9 @@ func (s *System) findPort(p *Process) knowledge {
 		}
 	}
 	if loaded {
-		p.Why = noPort(environment, envErr, viewErr, folders[0])
+		if p.Why = s.forked(p, maps); p.Why == nil {
+			p.Why = noPort(environment, envErr, viewErr, folders[0])
+		}
 		return isDotnet
 	}
 	if len(p.Command) > 0 && baseName(p.Command[0]) == "dotnet" && mapsErr != nil {
@@ -168,6 +170,31 @@ func (s *System) findPort(p *Process) knowledge {
 		return isHidden
 	}
 	return isOther
+}
+
+// forked returns the reason why a child that fork made has no port, or nil for other processes. Such a child has one
+// thread, and its parent's program at its parent's addresses, which differ after an exec.
+func (s *System) forked(p *Process, maps []byte) error {
+	status, err := s.read(p.PID, "status")
+	if err != nil {
+		return nil
+	}
+	ids := map[string]int{}
+	for line := range strings.Lines(string(status)) {
+		name, value, _ := strings.Cut(line, ":")
+		ids[name], _ = strconv.Atoi(strings.TrimSpace(value)) // 0 for others
+	}
+	parent := ids["PPid"]
+	if ids["Threads"] != 1 || parent == 0 {
+		return nil
+	}
+	theirs, err := s.read(parent, "maps")
+	program, _, _ := bytes.Cut(maps, []byte{'\n'})
+	if first, _, _ := bytes.Cut(theirs, []byte{'\n'}); err != nil || !bytes.Equal(first, program) || !runsCLR().Match(theirs) {
+		return nil
+	}
+	return &Refusal{Text: fmt.Sprintf("it has one thread and the program of process %d at the same address, as a child that fork made: only that process has a port", parent),
+		Next: fmt.Sprintf("take a dump of process %d; of the child, gcore or the kernel writes a core with its one thread", parent)}
 }
 
 // owner returns why this user may not ask the process, or nil.
@@ -191,7 +218,7 @@ func noPort(environment map[string]string, envErr, viewErr error, dir string) er
 			return &Refusal{Text: name + "=" + v + " switches its diagnostics port off", Next: "start it without this variable; until then only gcore or a core of the kernel helps"}
 		}
 	}
-	return &Refusal{Text: "its socket is not in " + dir, Next: "something removed it (so does the runtime when its createdump can't be started), " +
+	return &Refusal{Text: "its socket is not in " + dir, Next: "something removed it (so does the runtime when its createdump can't be started, and a child that fork made of it when it ends), " +
 		"or a setting in runtimeconfig.json switches the port off; " +
 		"until the program is started again, only gcore or a core of the kernel helps"}
 }

@@ -211,6 +211,37 @@ func TestView(t *testing.T) {
 	}
 }
 
+// TestForked tells a child that fork made from a process that lost its socket: it has one thread, and its parent's
+// program at the same address.
+func TestForked(t *testing.T) {
+	const program = "00001000-00003000 r--p 00000000 08:01 5          /app/shop\n"
+	for name, c := range map[string]struct {
+		threads, parent, maps string
+		want                  string
+	}{
+		"child":          {"1", "12", program, "as a child that fork made: only that process has a port"},
+		"two threads":    {"2", "12", program, "its socket is not in /tmp"},
+		"after an exec":  {"1", "12", strings.ReplaceAll(program, "1000", "7000"), "its socket is not in /tmp"},
+		"without parent": {"1", "0", program, "its socket is not in /tmp"},
+		"ended parent":   {"1", "11", program, "its socket is not in /tmp"},
+		"nonsense":       {"1", "x", program, "its socket is not in /tmp"},
+	} {
+		f, root := newFake(t), t.TempDir()
+		for pid, maps := range map[int]string{12: program, 13: c.maps} {
+			at := f.process(pid, pid, 5, root, 2)
+			f.write(at+"maps", maps+"7f00-7f10 r-xp 00000000 08:01 5    /usr/share/dotnet/shared/8.0.1/libcoreclr.so\n")
+		}
+		status, err := os.ReadFile(filepath.Join(f.dir, "13/status"))
+		require.NoError(t, err)
+		f.write("13/status", string(status)+"PPid:\t"+c.parent+"\nThreads:\t"+c.threads+"\n")
+		list, err := f.system().List()
+		require.NoError(t, err)
+		require.Len(t, list.Processes, 2)
+		assert.ErrorContains(t, list.Processes[1].Why, c.want, name)
+		assert.ErrorContains(t, list.Processes[0].Why, "its socket is not in /tmp", name)
+	}
+}
+
 // TestMapped adds up mappings and lists the folders of module files.
 func TestMapped(t *testing.T) {
 	f, root := newFake(t), t.TempDir()

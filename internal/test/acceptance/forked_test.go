@@ -25,7 +25,9 @@ func (c child) Threads() []target.Thread {
 // TestForkedChild: the dump of a forked child lacks the runtime's threads. It is said so, objects are read, and nothing is concluded from threads.
 func TestForkedChild(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo")
+	assert.False(t, d.Forked())
 	q := firstProcess(t, (&testdump.Altered{Target: child{d.Target()}}).Open(t, d.Options()))
+	assert.True(t, q.Dump().Forked())
 	_, err := q.Threads()
 	var lost *process.LostThreadsError
 	require.ErrorAs(t, err, &lost)
