@@ -204,8 +204,12 @@ type placing struct {
 func (b *placing) place(p target.Mapping) uint64 {
 	length := uint64(p.End - p.Start)
 	f := b.app.manifest.Starting(p.Offset, length, b.page)
-	if f == nil || b.hasSection(f, p) {
+	switch {
+	case f == nil:
 		b.extend(p)
+		return length
+	case b.hasSection(f, p):
+		b.add(p) // the first page may begin with the end of another file
 		return length
 	}
 	lead := uint64(f.Offset) - p.Offset // bytes before the file in its first page
@@ -255,6 +259,16 @@ func (b *placing) extend(p target.Mapping) {
 	if f == nil || uint64(f.Offset) != m.Bundle.Offset || p.Start >= b.end {
 		b.open = false
 		return
+	}
+	b.add(p)
+}
+
+// add adds the mapping to the preceding image, from the start of its file on.
+func (b *placing) add(p target.Mapping) {
+	m := &b.out[len(b.out)-1]
+	if p.Offset < m.Bundle.Offset {
+		p.Start += target.Addr(m.Bundle.Offset - p.Offset)
+		p.Offset = m.Bundle.Offset
 	}
 	m.Mappings = append(m.Mappings, target.Mapping{Start: p.Start, End: p.End, Offset: p.Offset - m.Bundle.Offset})
 	m.Size = uint64(b.end - m.Base)

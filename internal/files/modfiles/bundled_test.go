@@ -142,6 +142,37 @@ func TestBundledShortHeaders(t *testing.T) {
 	assert.NoError(t, f.Close())
 }
 
+// TestBundledShortHeadersUnaligned is TestBundledShortHeaders for a file that begins within a page, as .NET 8 has its core
+// library: the first page of the section begins with the end of the file before.
+func TestBundledShortHeadersUnaligned(t *testing.T) {
+	dll := assembly(1, 0x14000, 3)
+	section := func(i int, rva, size, offset uint32) {
+		copy(dll[0x108+40*i:], synth.Fields(uint64(0x747865742e), size, rva, size, offset))
+	}
+	dll[0x86] = 2
+	section(0, 0x10200, 0x1e00, 0x200)
+	section(1, 0x13000, 0x1000, 0x2000)
+	app, _, at := (&synth.Bundle{Major: 6, Align: 64, Files: []synth.BundleFile{
+		{Path: "Before.dll", Data: assembly(2, 0x1100, 1), Kind: 1},
+		{Path: "Short.dll", Data: dll, Kind: 1},
+	}}).Append(append(appProgram(), make([]byte, 4096)...), appPlace)
+	lead := at[1] % 4096
+	require.NotZero(t, lead)
+	place := func(start, n, offset uint64) synth.ELFFile {
+		return synth.ELFFile{Start: start, End: start + n, Offset: offset, Path: appPath}
+	}
+	f := filesOf(t, app, app[appPlace:appPlace+8], comparesNothing, place(appBase, 0x1000, 0),
+		place(laidBase, 0x1000, at[1]-lead), place(laidBase+0x10000, 0x3000, at[1]-lead), place(laidBase+0x13000, 0x2000, at[1]-lead+0x2000))
+	list := f.Bundled()
+	require.Len(t, list, 1)
+	base := target.Addr(laidBase + lead)
+	assert.Equal(t, target.Module{Base: base, Size: 0x14000, Path: "/srv/Short.dll", Bundle: list[0].Bundle, Mappings: []target.Mapping{
+		{Start: base, End: laidBase + 0x1000},
+		{Start: base + 0x10000, End: laidBase + 0x13000},
+		{Start: laidBase + 0x13000, End: laidBase + 0x15000, Offset: 0x2000 - lead}}}, list[0])
+	assert.NoError(t, f.Close())
+}
+
 // TestBundledUnaligned checks bundles of x64 programs, which are not aligned to pages. The first page of a
 // mapping may have the end of another file, or small files; the mapped size decides. An ambiguous mapping is no
 // file.
