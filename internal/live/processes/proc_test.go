@@ -211,7 +211,7 @@ func TestView(t *testing.T) {
 	}
 }
 
-// TestForked tells a child that fork made from a process that lost its socket: it has one thread, and its parent's
+// TestForked checks that a child that fork made is no process that lost its socket: it has one thread, and its parent's
 // program at the same address.
 func TestForked(t *testing.T) {
 	const program = "00001000-00003000 r--p 00000000 08:01 5          /app/shop\n"
