@@ -106,6 +106,7 @@ func (r *Reader) stack(s *answer.AsyncStack, out []*answer.AsyncWork, of func(ob
 				work.Frames = append(work.Frames, s.Frames[at])
 			}
 			out[n] = work
+			r.NoteAll(s.Noted())
 		}
 	}
 }

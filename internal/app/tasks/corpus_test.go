@@ -237,9 +237,9 @@ func TestWebStacks(t *testing.T) {
 		for method, want := range map[string]string{
 			"WebDebuggee.PoolWork.EnterLock": "a SemaphoreSlim", "WebDebuggee.PoolWork.SleepThreeHours": "a Task.Delay of 3 h",
 			"WebDebuggee.PoolWork.Beat": "the next tick of a PeriodicTimer", "WebDebuggee.PoolWork.WriteFourth": "room in a channel",
-			"WebDebuggee.PoolWork.ReadEmpty": "an item in a channel", "WebDebuggee.NpgsqlPool.Read": "the server's answer (NpgsqlCommand.ExecuteReaderAsync)",
+			"WebDebuggee.PoolWork.ReadEmpty": "an item in a channel", "WebDebuggee.NpgsqlPool.Read": "the server's answer from 127.0.0.1:5433 (NpgsqlCommand.ExecuteReaderAsync)",
 			"WebDebuggee.SqlPools.Query": "the server's answer (SqlCommand.ExecuteReaderAsync)", "WebDebuggee.SqlPools.OpenLater": "a connection (DbConnection.OpenAsync)",
-			"WebDebuggee.Client.Chat":     "an operation of a socket",
+			"WebDebuggee.Client.Chat":     "data from 127.0.0.1:5080",
 			"WebDebuggee.Handlers.Upload": "data in a pipe",
 		} {
 			assert.Equal(t, want, reasons[method], method)

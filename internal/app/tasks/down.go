@@ -32,7 +32,7 @@ func (b *builder) down(out *answer.AsyncStack, i int32) {
 			return
 		}
 		if next == 0 {
-			out.Explain(says)
+			out.Explain(b.r.withPeer(&out.Gaps, at.addr, says))
 			b.remote(out)
 			return
 		}

@@ -120,13 +120,16 @@ func remoteName(f *answer.AsyncFrame) string {
 // remoteWords sets the reason of a stack: what it waits for, and through which method.
 func (b *builder) remoteWords(out *answer.AsyncStack, kind answer.WaitKind, call, by string) {
 	out.Remote = kind
-	method := answer.Statement{}
+	var method, to, from answer.Statement
+	if peer := peerIn(&out.Why); peer != "" {
+		to, from = words.ToPeer.Of(words.Text(peer)), words.FromPeer.Of(words.Text(peer))
+	}
 	if name := cmp.Or(call, by); name != "" {
 		method = words.InBrackets.Of(words.Method(name))
 	}
 	if kind == answer.WaitConnection {
-		out.Explain(words.Connection.Of(method))
+		out.Explain(words.Connection.Of(to, method))
 	} else {
-		out.Explain(words.ServersAnswer.Of(method))
+		out.Explain(words.ServersAnswer.Of(from, method))
 	}
 }

@@ -145,6 +145,7 @@ func (r *Reader) describeWaits(out *answer.TaskState, w waiter) {
 			l := r.link(&out.Gaps, next)
 			out.WaitsOn = &l
 		default:
+			says = r.withPeer(&out.Gaps, w.addr, says)
 			out.WaitsFor.S, out.Why = says.Text, says
 		}
 	}

@@ -133,11 +133,10 @@ func read(ctx context.Context, p *process.Process, o Options) (*Answers, error) 
 	return a, workers.Each(ctx, max(o.Jobs, 1), len(steps), func(i int) { steps[i]() })
 }
 
-// clients reads the HttpClients. The code behind requests and their ages take long: they are read if requests wait for a connection, or
-// some server has enough of them to judge.
+// clients reads the HttpClients. The code behind requests and their ages take long: they are read if requests wait for a connection or an answer.
 func clients(ctx context.Context, p *process.Process) (*answer.HTTPClients, error) {
 	list, err := web.HTTPClients(ctx, p, web.ClientOptions{Brief: true})
-	if err != nil || !slices.ContainsFunc(list.Pools, func(p answer.HTTPPool) bool { return len(p.Waiting) > 0 || len(p.Running) >= manySlow }) {
+	if err != nil || !slices.ContainsFunc(list.Pools, func(p answer.HTTPPool) bool { return len(p.Waiting)+len(p.Running) > 0 }) {
 		return list, err
 	}
 	return web.HTTPClients(ctx, p, web.ClientOptions{Unnamed: true})

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/app/tasks"
 	"github.com/sosgo/sosgo/internal/app/web"
 	"github.com/sosgo/sosgo/internal/base/compilernames"
 	"github.com/sosgo/sosgo/internal/words"
@@ -102,27 +103,60 @@ func mayBeSlow(s *served, clocked bool) bool {
 
 // waitsOutside reports whether code waits for a server or a socket.
 func waitsOutside(w *answer.AsyncWork) bool {
-	return w.Remote != "" || w.Why.Says == words.OfASocket.Kind()
+	return w.Remote != "" || tasks.WaitsForPeer(w.Why)
 }
 
 // A slowGroup is the requests that have waited long for one thing.
 type slowGroup struct {
-	what answer.Statement
-	list []served
+	what   answer.Statement
+	list   []served
+	behind []gate // where others wait for them
+}
+
+// A gate is a semaphore that some requests of a group have entered. Others have waited long for it.
+type gate struct {
+	object  target.Addr
+	lock    answer.Statement
+	methods map[string]bool // in which the others wait
+	list    []served        // the others
+}
+
+// size returns the number of requests that wait because of what the group waits for.
+func (g *slowGroup) size() int {
+	n := len(g.list)
+	for i := range g.behind {
+		n += len(g.behind[i].list)
+	}
+	return n
 }
 
 // says returns the sentence of a finding about the group. all is the number of requests that the program works on.
 func (g *slowGroup) says(all int) answer.Statement {
-	return words.ServedSilent.Of(words.N(len(g.list)), words.N(all), oldest(g.list, words.OldestOf), g.what, routes(g.list))
+	return words.ServedSilent.Of(words.N(len(g.list)), words.N(all), oldest(g.list, words.OldestOf), g.what, routes(g.list)).Plus(g.others())
+}
+
+// others returns a phrase about the requests that wait behind the group.
+func (g *slowGroup) others() answer.Statement {
+	out := answer.Statement{}
+	for i := range g.behind {
+		b := &g.behind[i]
+		out = out.Plus(words.MoreBehind.Of(words.N(len(b.list)), b.lock, words.N(len(g.list))))
+	}
+	return out
 }
 
 // slow groups the requests that have waited long for other servers, the largest group first.
 func (q *Answers) slow(all []served) []slowGroup {
 	pools := q.pooledWaits(false)
-	index := map[string]int{}
+	index, of := map[string]int{}, map[target.Addr]int{}
 	var out []slowGroup
+	var inside []served
 	for _, s := range all {
-		if s.Stack == nil || s.age < slowRequest || !waitsOutside(s.Stack) {
+		if s.Stack == nil || s.age < slowRequest {
+			continue
+		}
+		if !waitsOutside(s.Stack) {
+			inside = append(inside, s)
 			continue
 		}
 		what := q.remoteOf(s.Stack, pools)
@@ -133,11 +167,66 @@ func (q *Answers) slow(all []served) []slowGroup {
 			out = append(out, slowGroup{what: what})
 		}
 		out[k].list = append(out[k].list, s)
+		for i := range s.Stack.Frames {
+			of[s.Stack.Frames[i].Object] = k
+		}
 	}
+	q.gates(out, of, inside)
 	slices.SortFunc(out, func(a, b slowGroup) int {
-		return cmp.Or(cmp.Compare(len(b.list), len(a.list)), cmp.Compare(a.what.Text, b.what.Text))
+		return cmp.Or(cmp.Compare(b.size(), a.size()), cmp.Compare(a.what.Text, b.what.Text))
 	})
 	return out
+}
+
+// gates adds to the groups the semaphores that only their requests are known to have entered, by the boxes of their suspended code (of), with the
+// requests that wait for one.
+func (q *Answers) gates(groups []slowGroup, of map[target.Addr]int, inside []served) {
+	w, err := q.Waits.get()
+	if err != nil || len(of) == 0 {
+		return
+	}
+	single := q.singleWaits()
+	for _, s := range inside {
+		at := awaits(s.Stack)
+		i := single[at] - 1
+		if i < 0 || !at.semaphore {
+			continue
+		}
+		op := &w.Operations[i]
+		group, ok := groupOf(op.Holders, of)
+		if !ok {
+			continue
+		}
+		g := &groups[group]
+		k := slices.IndexFunc(g.behind, func(b gate) bool { return b.object == op.Object })
+		if k < 0 {
+			k = len(g.behind)
+			g.behind = append(g.behind, gate{object: op.Object, lock: lockOf(op), methods: map[string]bool{}})
+		}
+		g.behind[k].methods[at.method] = true
+		g.behind[k].list = append(g.behind[k].list, s)
+	}
+}
+
+// lockOf names a semaphore that operations wait for.
+func lockOf(op *answer.OperationWait) answer.Statement {
+	if op.Name == "" {
+		return words.LockAt.Of(words.Text(string(op.Kind)), words.ShortObject(op.Object))
+	}
+	return words.NamedLock.Of(words.Field(op.Name), words.Text(string(op.Kind)))
+}
+
+// groupOf returns the group that all holders of a semaphore belong to.
+func groupOf(holders []answer.OperationHolder, of map[target.Addr]int) (group int, ok bool) {
+	for i := range holders {
+		h := &holders[i]
+		k, known := of[h.Object]
+		if !known || h.Strength != answer.StrengthLikely || i > 0 && k != group {
+			return 0, false
+		}
+		group = k
+	}
+	return group, len(holders) > 0
 }
 
 // remoteOf describes what code waits for: with the server if it waits in a pool of HttpClient.
@@ -163,8 +252,8 @@ func (q *Answers) remoteOf(w *answer.AsyncWork, pools map[target.Addr]target.Add
 // silentFor describes requests that have waited long and wait for one thing alike, or returns nil. all is the number of requests that the program
 // works on. A few that wait for an answer may be long polls that the process passes on: they are a warning.
 func silentFor(g slowGroup, all int) *answer.Finding {
-	slow := g.list
-	if len(slow) < manySlow || 2*len(slow) < all {
+	slow, n := g.list, g.size()
+	if n < manySlow || 2*n < all {
 		return nil
 	}
 	of, at := map[string]int{}, map[string]int{}
@@ -172,13 +261,13 @@ func silentFor(g slowGroup, all int) *answer.Finding {
 		of[asyncName(slow[i].Stack)]++
 		at[cmp.Or(innermost(slow[i].Stack), asyncName(slow[i].Stack))]++
 	}
-	few := len(slow) < manyAnswers && slow[0].Stack.Remote != answer.WaitConnection
+	few := n < manyAnswers && slow[0].Stack.Remote != answer.WaitConnection
 	strength := answer.StrengthLikely
 	if few {
 		strength = answer.StrengthPossible
 	}
 	x := answer.Conclude(answer.FindingDependency, g.says(all), strength, words.ServingCode.Of())
-	x.Count, x.Show = len(slow), []string{"requests"}
+	x.Count, x.Show = n, []string{"requests"}
 	clauses := waitClauses(&x, of, at, slow[0].Stack.Remote)
 	f := finding(answer.FindingDependency, append([]answer.Verdict{x}, clauses...)...)
 	f.Next = []string{"requests"}
@@ -231,19 +320,19 @@ func (q *Answers) victims(list []answer.Finding) []answer.Finding {
 	}
 	waitFor := q.singleWaits()
 	using, opening := q.pooledWaits(false), q.pooledWaits(true)
-	named := map[*answer.Request]bool{}
+	named := map[*answer.Request]int{} // by the index of a finding
 	for i := range list {
 		f := &list[i]
 		if !slices.Contains(suffering, f.Kind) || len(f.Clauses) == 0 || f.Clauses[0].Says == words.ServedSilent.Kind() {
 			continue
 		}
-		threads, methods, boxes := waitingThreads(f), map[string]bool{}, using
+		threads, methods, boxes := waitingThreads(f), map[awaitedIn]bool{}, using
 		if f.Kind == answer.FindingExhausted {
 			boxes = opening // code that uses a connection does not wait for one
 		}
 		for _, s := range f.Clauses[0].Sites {
-			if s.Thread == 0 && waitFor[s.Method.S] {
-				methods[s.Method.S] = true
+			if at := (awaitedIn{s.Method.S, s.Does == string(answer.LockSemaphore)}); s.Thread == 0 && waitFor[at] != 0 {
+				methods[at] = true
 			}
 		}
 		var who []served
@@ -252,13 +341,15 @@ func (q *Answers) victims(list []answer.Finding) []answer.Finding {
 			by := slices.ContainsFunc(s.Threads, func(t answer.Worker) bool { return threads[t.OSID] })
 			if !by && s.Stack != nil {
 				by = f.Object != 0 && slices.ContainsFunc(s.Stack.Frames, func(a answer.AsyncFrame) bool { return boxes[a.Object] == f.Object })
-				if !by && s.Stack.Remote == "" && methods[innermost(s.Stack)] {
+				if !by && s.Stack.Remote == "" && methods[awaits(s.Stack)] {
 					by, inferred = true, true
 				}
 			}
 			if by {
 				who = append(who, s)
-				named[s.Request] = true
+				if _, ok := named[s.Request]; !ok || f.Kind == answer.FindingDependency {
+					named[s.Request] = i
+				}
 			}
 		}
 		said := words.ServedWait.Of(words.N(len(who)), words.N(len(all)), oldest(who, words.OldestServed), routes(who))
@@ -279,33 +370,72 @@ func (q *Answers) victims(list []answer.Finding) []answer.Finding {
 		if k < 0 {
 			return false
 		}
-		n := 0
+		n, by := 0, map[int]int{}
 		for _, s := range slow[k].list {
-			if named[s.Request] {
+			if i, ok := named[s.Request]; ok {
 				n++
+				by[i]++
 			}
 		}
-		return 2*n >= f.Count
+		if 2*n < len(slow[k].list) {
+			followGates(list, slow[k].behind, f.Kind)
+			return false
+		}
+		for i := range by {
+			if d := &list[i]; d.Kind == answer.FindingDependency && 2*by[i] >= len(slow[k].list) {
+				d.Statement = d.Plus(slow[k].others())
+				followGates(list, slow[k].behind, d.Kind)
+			}
+		}
+		return true
 	})
 }
 
-// singleWaits returns the methods whose operations that serve requests all wait for one thing.
-func (q *Answers) singleWaits() map[string]bool {
+// followGates adds to the findings about semaphores that they follow from another finding.
+func followGates(list []answer.Finding, gates []gate, from answer.FindingKind) {
+	for i := range list {
+		f := &list[i]
+		at := func(s answer.Site) bool {
+			return slices.ContainsFunc(gates, func(g gate) bool { return g.methods[compilernames.Pretty(s.Method.S)] })
+		}
+		if f.Kind != answer.FindingPermits || len(f.Clauses) == 0 || !slices.ContainsFunc(f.Clauses[0].Sites, at) {
+			continue
+		}
+		f.Clauses = append(f.Clauses, answer.Conclude(answer.NoFinding, words.Follows.Of(words.Text(string(from))), answer.Weakest(f.Strength, answer.StrengthLikely)))
+	}
+}
+
+// An awaitedIn is a method of the program, with whether it waits for a semaphore.
+type awaitedIn struct {
+	method    string
+	semaphore bool
+}
+
+// awaits returns where the code of a request waits.
+func awaits(w *answer.AsyncWork) awaitedIn {
+	return awaitedIn{innermost(w), w.Why.Says == words.ASemaphore.Kind()}
+}
+
+// singleWaits returns where operations that serve requests wait all for one thing, with an operation's index and 1.
+func (q *Answers) singleWaits() map[awaitedIn]int {
 	type thing struct {
 		object target.Addr
 		name   string
 	}
-	out, things := map[string]bool{}, map[string]thing{}
+	out, things := map[awaitedIn]int{}, map[awaitedIn]thing{}
 	w, err := q.Waits.get()
 	if err != nil {
 		return out
 	}
 	for i := range w.Operations {
 		op := &w.Operations[i]
-		name, what := op.Method.S, thing{op.Object, op.Name}
-		known, ok := things[name]
-		out[name] = what != thing{} && (!ok || out[name] && known == what)
-		things[name] = what
+		at, what := awaitedIn{compilernames.Pretty(op.Method.S), op.Kind == answer.LockSemaphore}, thing{op.Object, op.Name}
+		known, ok := things[at]
+		if things[at] = what; what == (thing{}) || ok && (out[at] == 0 || known != what) {
+			out[at] = 0
+		} else {
+			out[at] = i + 1
+		}
 	}
 	return out
 }

@@ -32,7 +32,7 @@ func serve(n int, route string, age time.Duration, w answer.AsyncWork, box targe
 
 // TestServed checks that requests of the process that wait long for other servers are a finding, by way of any client library.
 func TestServed(t *testing.T) {
-	socket, remote := answer.AsyncWork{Why: words.OfASocket.Of()}, answer.AsyncWork{Remote: answer.WaitServer, Why: words.ServersAnswer.Of(answer.Statement{})}
+	socket, remote := answer.AsyncWork{Why: words.OfASocket.Of()}, answer.AsyncWork{Remote: answer.WaitServer, Why: words.ServersAnswer.Of(answer.Statement{}, answer.Statement{})}
 	promise := answer.AsyncWork{Why: words.APromise.Of()}
 	begun := serve(30, "/feed", time.Minute, socket, 1)
 	for i := range begun {
@@ -112,7 +112,7 @@ func TestRequestsThatMayBeSlow(t *testing.T) {
 // that wait for one thing alone.
 func TestVictims(t *testing.T) {
 	const who = "; 6 of 7 requests that the process serves wait for it, the oldest for at least 9 s: 6 × GET /a"
-	remote := answer.AsyncWork{Remote: answer.WaitServer, Why: words.ServersAnswer.Of(answer.Statement{})}
+	remote := answer.AsyncWork{Remote: answer.WaitServer, Why: words.ServersAnswer.Of(answer.Statement{}, answer.Statement{})}
 	inside := answer.AsyncWork{Why: words.ASemaphore.Of()}
 	judge := func(q *Answers, list []answer.Request) answer.Finding {
 		q.Requests = Got(&answer.Requests{Now: &servedAt, Requests: append(list, answer.Request{Context: 0x20, Server: "Kestrel", State: "in the application"})}, nil)
@@ -123,13 +123,13 @@ func TestVictims(t *testing.T) {
 	}
 	permits := func(method string) answer.Verdict {
 		v := answer.Conclude(answer.FindingPermits, words.Text("no seats"), answer.StrengthProved)
-		v.Sites = []answer.Site{{Method: answer.Text{S: method}, Count: 6}}
+		v.Sites = []answer.Site{{Method: answer.Text{S: method}, Does: string(answer.LockSemaphore), Count: 6}}
 		return v
 	}
 	waits := func(v answer.Verdict, things ...target.Addr) *answer.Waits {
 		w := &answer.Waits{Verdicts: []answer.Verdict{v}}
 		for _, a := range things {
-			w.Operations = append(w.Operations, answer.OperationWait{Method: answer.Text{S: "Shop.Prices.GetAsync"}, Object: a})
+			w.Operations = append(w.Operations, answer.OperationWait{Method: answer.Text{S: "Shop.Prices.GetAsync"}, Kind: answer.LockSemaphore, Object: a})
 		}
 		return w
 	}
@@ -164,6 +164,53 @@ func TestVictims(t *testing.T) {
 		list[i].Stack, list[i].Threads = nil, []answer.Worker{{Thread: answer.Thread{OSID: 42}}}
 	}
 	assert.Equal(t, "held"+who, judge(q, list).Text)
+}
+
+// TestBehindSilentDependency checks that requests which wait for a semaphore behind a few others that a server does not answer are one finding with
+// them, named by the server, before the missing permits. If the holders are young, the server answers, and it is the permits that are short.
+func TestBehindSilentDependency(t *testing.T) {
+	socket, inside := answer.AsyncWork{Why: words.DataFrom.Of(words.Text("10.0.0.7:6379"))}, answer.AsyncWork{Why: words.ASemaphore.Of()}
+	holder := answer.OperationHolder{Object: 0x77, Method: answer.Text{S: "Shop.Prices.GetAsync"}, Strength: answer.StrengthLikely}
+	possible, other := holder, holder
+	possible.Strength, other.Object = answer.StrengthPossible, 0x78
+	for name, c := range map[string]struct {
+		holders []answer.OperationHolder
+		age     time.Duration // of the holder
+		many    int           // requests behind it
+		says    string
+	}{
+		"silent": {[]answer.OperationHolder{holder}, 9 * time.Second, 30, "1 of 31 requests that the process serves, the oldest for at least 9 s, waits for data from 10.0.0.7:6379: 1 × GET /a; " +
+			"30 more wait for Shop.seats (SemaphoreSlim) behind it"},
+		"few":                  {[]answer.OperationHolder{holder}, 9 * time.Second, 3, ""},
+		"young":                {[]answer.OperationHolder{holder}, 4 * time.Second, 30, ""},
+		"another may give":     {[]answer.OperationHolder{holder, other}, 9 * time.Second, 30, ""},
+		"may have given":       {[]answer.OperationHolder{possible}, 9 * time.Second, 30, ""},
+		"nobody knows holders": {nil, 9 * time.Second, 30, ""},
+	} {
+		v := answer.Conclude(answer.FindingPermits, words.Text("no seats"), answer.StrengthRecorded)
+		v.Sites = []answer.Site{{Method: answer.Text{S: "Shop.Prices.GetAsync"}, Does: string(answer.LockSemaphore), Count: c.many}}
+		q := healthy()
+		q.Waits = Got(&answer.Waits{Verdicts: []answer.Verdict{v}, Operations: []answer.OperationWait{
+			{Method: answer.Text{S: "Shop.Prices.GetAsync"}, Kind: answer.LockSemaphore, Object: 0x55, Name: "Shop.seats", Count: c.many, Holders: c.holders},
+			{Method: answer.Text{S: "Shop.Prices.GetAsync"}, Kind: answer.WaitStream, Count: 1}, // the holder waits in the same method
+		}}, nil)
+		q.Requests = Got(&answer.Requests{Now: &servedAt, Requests: append(serve(1, "/a", c.age, socket, 0x77), serve(c.many, "/b", 12*time.Second, inside, 1)...)}, nil)
+		out, err := Judge(context.Background(), q, Options{})
+		require.NoError(t, err)
+		permits := &out.Findings[len(out.Findings)-1]
+		assert.Equal(t, answer.FindingPermits, permits.Kind, name)
+		follows := "it follows from the finding \"silent dependency\""
+		if c.says == "" {
+			assert.Len(t, out.Findings, 1, name)
+			assert.NotContains(t, permits.Clauses[len(permits.Clauses)-1].Text, follows, name)
+			continue
+		}
+		require.Len(t, out.Findings, 2, name)
+		assert.Equal(t, c.says, out.Findings[0].Text)
+		assert.Equal(t, answer.SeverityHigh, out.Findings[0].Severity)
+		assert.Equal(t, answer.StrengthLikely, out.Findings[0].Strength)
+		assert.Equal(t, follows, permits.Clauses[len(permits.Clauses)-1].Text)
+	}
 }
 
 // TestPoolThatMoves checks that requests that came a moment ago do not exhaust a pool, if the time is known.

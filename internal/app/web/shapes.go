@@ -202,12 +202,6 @@ type (
 	}
 )
 
-type ipAddress struct {
-	_       objects.Shape    `of:"System.Net.IPAddress"`
-	Number  objects.IntField `field:"_addressOrScopeId"`
-	Numbers objects.RefField `field:"_numbers"`
-}
-
 // A contextHolder flows with the code of a request.
 type contextHolder struct {
 	_       objects.Shape    `of:"Microsoft.AspNetCore.Http.HttpContextAccessor+HttpContextHolder"`

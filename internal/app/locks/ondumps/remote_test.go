@@ -27,13 +27,13 @@ func TestRemoteWaits(t *testing.T) {
 		for method, want := range map[string]string{
 			"WebDebuggee.SqlPools.Query":                            string(answer.WaitServer) + ": waits for the server's answer (SqlCommand.ExecuteReaderAsync)",
 			"WebDebuggee.SqlPools.OpenLater":                        string(answer.WaitConnection) + ": waits for a connection (DbConnection.OpenAsync)",
-			"WebDebuggee.NpgsqlPool.Read":                           string(answer.WaitServer) + ": waits for the server's answer (NpgsqlCommand.ExecuteReaderAsync)",
+			"WebDebuggee.NpgsqlPool.Read":                           string(answer.WaitServer) + ": waits for the server's answer from 127.0.0.1:5433 (NpgsqlCommand.ExecuteReaderAsync)",
 			"WebDebuggee.ReportStore.FetchPageAsync":                string(answer.WaitPromise) + ": waits for a promise in WebDebuggee.Gates.Report",
 			"WebDebuggee.AuditMiddleware.WriteAuditRecord":          string(answer.WaitPromise) + ": waits for a promise in WebDebuggee.Gates.Audit",
 			"WebDebuggee.PoolWork.EnterLock":                        string(answer.LockSemaphore) + ": waits for WebDebuggee.PoolWork.AsyncLock (SemaphoreSlim)",
 			"WebDebuggee.PoolWork.WriteFourth":                      string(answer.WaitChannel) + ": waits for room in a channel (WebDebuggee.PoolWork.Messages)",
-			"WebDebuggee.Client.Chat":                               string(answer.WaitStream) + ": waits for an operation of a socket",
-			"WebDebuggee.Client.ReadFeed":                           string(answer.WaitServer) + ": waits for the server's answer (TextReader.ReadLineAsync)",
+			"WebDebuggee.Client.Chat":                               string(answer.WaitStream) + ": waits for data from 127.0.0.1:5080",
+			"WebDebuggee.Client.ReadFeed":                           string(answer.WaitServer) + ": waits for the server's answer from 127.0.0.1:5080 (TextReader.ReadLineAsync)",
 			"WebDebuggee.Handlers.CopyBody":                         string(answer.WaitStream) + ": waits for data in a pipe",
 			"WebDebuggee.Client+SlowContent.SerializeToStreamAsync": string(answer.WaitPromise) + ": waits for a promise in WebDebuggee.Client.RestOfUpload",
 		} {
