@@ -43,7 +43,7 @@ var (
 	OftenChanged  = say("elements replaced", "its elements come and go, as in a cache with a limit: {changes} changes of {elements} elements")
 	YoungElements = say("young elements", "its elements come and go, as in a cache with a limit: {younger} of {elements} are in places that are older")
 
-	OneHashCode = say("keys with one hash code", "{keys} of {elements key|keys}{type?} have one hash code: a search compares them one by one")
+	OneHashCode = say("keys with one hash code", "{least?}{keys} of {elements key|keys}{type?} have one hash code: a search compares them one by one")
 	KeyType     = say("type of keys", " ({type})")
 
 	ManyElements    = say("many", "many")

@@ -40,7 +40,7 @@ func (c *chain) add(code int64) {
 }
 
 // chain states how many keys of a suspect's collection have one hash code, if they are many. They are in one bucket, and a search compares
-// them one by one.
+// them one by one. If not all keys were read, the number is the least.
 func (f *finder) chain(ctx context.Context, out *answer.Suspect, s *suspect) error {
 	n := s.owner
 	if n == graph.NoNode {
@@ -70,7 +70,7 @@ func (f *finder) chain(ctx context.Context, out *answer.Suspect, s *suspect) err
 	if s.elements.Err() == nil {
 		all = max(all, s.elements.Value)
 	}
-	out.Chain, out.Colliding = says.OneHashCode(c.most, all, key.S), c.most
+	out.Chain, out.Colliding = says.OneHashCode(c.most, c.all, all, key.S), c.most
 	return nil
 }
 

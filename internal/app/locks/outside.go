@@ -184,15 +184,7 @@ func (s *survey) readDelegates() error {
 // isDelegate reports whether objects of a type are delegates.
 func (s *survey) isDelegate(mt *dac.MethodTable) bool {
 	t, err := s.r.b.Objects().TrustedType(mt.Addr)
-	if err != nil {
-		return false
-	}
-	base, err := t.Base()
-	if err != nil || base == nil {
-		return false
-	}
-	name, err := base.ManagedName()
-	return err == nil && name == "System.MulticastDelegate"
+	return err == nil && tasks.IsDelegate(t)
 }
 
 // lives reports whether code that runs later may find a delegate. A static field that the compiler made for it does not count, for code that reads

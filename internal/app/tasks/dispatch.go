@@ -223,15 +223,23 @@ func (r *Reader) invokes(meta *metadata.Metadata, s *ilcalls.Site) bool {
 		if err != nil {
 			return false
 		}
-		base, err := t.Base()
-		if err != nil || base == nil {
-			return false
-		}
-		name, err := base.ManagedName()
-		return err == nil && name == "System.MulticastDelegate"
+		return IsDelegate(t)
 	}
 	return false
 }
+
+// IsDelegate reports whether the objects of a type are delegates. It is false if that can't be read.
+func IsDelegate(t *objects.Type) bool {
+	base, err := t.Base()
+	if err != nil || base == nil {
+		return false
+	}
+	name, err := base.ManagedName()
+	return err == nil && name == multicast
+}
+
+// multicast is the base class of all delegates.
+const multicast = "System.MulticastDelegate"
 
 // invoked returns the calls that matter to a lock in what a delegate runs, and the invocation itself if the delegate is unknown. The path to the
 // delegate begins in the instance of type class at at.

@@ -637,7 +637,7 @@ func holds(md *metadata.Metadata, t *metadata.TypeSig) string {
 		return "number"
 	case t.Kind == metadata.ElementClass:
 		name, err := md.TypeFullName(t.Token)
-		if err != nil || name == "System.Delegate" || name == "System.MulticastDelegate" {
+		if err != nil || name == "System.Delegate" || name == multicast {
 			return ""
 		}
 		return name

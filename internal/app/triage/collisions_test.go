@@ -18,7 +18,7 @@ func TestCollisions(t *testing.T) {
 	judge := func(colliding uint64) []answer.Finding {
 		q := healthy()
 		x := table
-		x.Colliding, x.Chain = colliding, words.OneHashCode.Of(words.Commas(colliding), words.Commas(2*colliding), answer.Statement{})
+		x.Colliding, x.Chain = colliding, words.OneHashCode.Of(answer.Statement{}, words.Commas(colliding), words.Commas(2*colliding), answer.Statement{})
 		q.Leaks = Got(&answer.Leaks{Small: x.Verdict != answer.VerdictSuspect, Suspects: []answer.Suspect{x}}, nil)
 		out, err := Judge(context.Background(), q, Options{})
 		require.NoError(t, err)

@@ -238,13 +238,16 @@ func Attached(root string, table answer.Statement) answer.Statement {
 // Table names a ConditionalWeakTable by the field that refers to it.
 func Table(field string) answer.Statement { return words.TableField.Of(words.Text(field)) }
 
-// OneHashCode states how many keys of a collection have one hash code.
-func OneHashCode(keys, all uint64, key string) answer.Statement {
-	typ := answer.Statement{}
+// OneHashCode states how many keys of a collection have one hash code. read of them all were read.
+func OneHashCode(keys, read, all uint64, key string) answer.Statement {
+	least, typ := answer.Statement{}, answer.Statement{}
+	if read < all {
+		least = words.AtLeast.Of()
+	}
 	if key != "" {
 		typ = words.KeyType.Of(words.Type(key))
 	}
-	return words.OneHashCode.Of(words.Commas(keys), words.Commas(all), typ)
+	return words.OneHashCode.Of(least, words.Commas(keys), words.Commas(all), typ)
 }
 
 // Service names a service of a service provider by its type.

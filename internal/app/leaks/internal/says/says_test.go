@@ -96,3 +96,9 @@ func TestRemediesOfOwners(t *testing.T) {
 	assert.Contains(t, Remedy(delays).Text, "until it ends or is canceled")
 	assert.Equal(t, "kept by a timer that calls Shop.Cart.Tick, as the value of AsyncLocal Shop.Cart.current when the timer was made", ByTimer("Shop.Cart.Tick", "Shop.Cart.current").Text)
 }
+
+// TestOneHashCode checks that a number of keys is the least where not all keys were read.
+func TestOneHashCode(t *testing.T) {
+	assert.Equal(t, "1,200 of 5,000 keys (Shop.Id) have one hash code: a search compares them one by one", OneHashCode(1200, 5000, 5000, "Shop.Id").Text)
+	assert.Equal(t, "at least 1,200 of 200,000 keys have one hash code: a search compares them one by one", OneHashCode(1200, 131072, 200000, "").Text)
+}
