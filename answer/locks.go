@@ -162,14 +162,14 @@ type OperationWait struct {
 // Caller returns the request that the operations serve, or the outermost method that awaits them.
 func (w *OperationWait) Caller() string { return cmp.Or(w.Request, w.From) }
 
-// An OperationHolder is a suspended async method that holds, or may hold, what others wait for.
+// An OperationHolder is a suspended async method that holds, or may hold, what others wait for, or that completes the promise that they wait for.
 type OperationHolder struct {
 	Object   target.Addr `json:"object,omitzero" doc:"its task or box; absent for a thread"`
 	Thread   *Thread     `json:"thread,omitempty" doc:"the thread, if it is no suspended method"`
 	Method   Text        `json:"method" doc:"the method"`
 	File     string      `json:"file,omitempty" doc:"source file of the await or call at which it stands"`
 	Line     int         `json:"line,omitempty" doc:"line in it"`
-	Strength Strength    `json:"strength" doc:"likely (it is past its own wait for the object), possible (a release of the object lies between, or its code is not in the dump)"`
+	Strength Strength    `json:"strength" doc:"likely (it is past its own wait for the object, or completes the promise behind its present await), possible (a release of the object lies between, or its code is not in the dump)"`
 	Waits    string      `json:"waits,omitempty" doc:"what it waits for itself, in words"`
 	Thing    Statement   `json:"thing,omitzero" doc:"waits with its arguments"`
 }

@@ -148,6 +148,7 @@ type HTTPPool struct {
 	Kind     Text         `json:"kind,omitzero" doc:"Http, Https, Proxy …" text:"="`
 	Host     Text         `json:"host" doc:"the server" text:"="`
 	Port     Maybe[int64] `json:"port,omitzero" doc:"its port" text:"+:%;plain;nonzero"`
+	Proxy    Text         `json:"proxy,omitzero" doc:"host and port of the proxy on the way to the server" text:"by way of the proxy"`
 	Disposed bool         `json:"disposed,omitempty" doc:"it is not used any more"`
 	Max      Maybe[int64] `json:"max,omitzero" doc:"connections of HTTP/1.1 that there may be" text:"at most;limit"`
 	Count    Maybe[int64] `json:"connections,omitzero" doc:"connections of HTTP/1.1 that there are"`

@@ -65,7 +65,7 @@ var conclusions = []struct {
 	{append(slices.Clip(il), answer.NoCollection), []*Sentence{GoesRound, GoesRoundOr, FollowsCircle}},
 	{[]answer.Premise{answer.CodeFound}, []*Sentence{JumpedTo, CodeFaulted, TouchesNone, MethodReturns, ReturnLed}},
 	{[]answer.Premise{answer.CodeFound, answer.FilesThere}, []*Sentence{NullUses}},
-	{variables, []*Sentence{InHandsOf, CallsWaitIn, ServedSilent, ServedWait}},
+	{variables, []*Sentence{InHandsOf, CallsWaitIn, ServedSilent, ServedWait, CodeSilent}},
 
 	// Another thread could refute it.
 	{[]answer.Premise{answer.ThreadsListed}, []*Sentence{NoCrash}},

@@ -66,9 +66,12 @@ func (g *grapher) grouped(idle *idleCount) []*waiters {
 		}
 	}
 	slices.SortStableFunc(out, func(a, b *waiters) int { return cmp.Compare(b.Count, a.Count) })
+	g.completing = g.completers(out)
 	for _, w := range out {
 		if u := g.s.uses[w.thing.lock]; u != nil {
-			w.Holders = g.holders(u)
+			w.Holders = g.holders(u.holders)
+		} else if !slices.ContainsFunc(w.ops, func(op *operation) bool { return op.leaf != w.ops[0].leaf }) {
+			w.Holders = g.holders(g.completing[w.thing.source])
 		}
 	}
 	return out
@@ -79,10 +82,10 @@ func (g *grapher) nameOf(t *thing) string {
 	return cmp.Or(g.s.names[t.addr], g.s.names[t.source])
 }
 
-// holders describes the methods that have entered a semaphore.
-func (g *grapher) holders(u *semaphoreUse) (out []answer.OperationHolder) {
-	for i := range u.holders {
-		h := &u.holders[i]
+// holders describes the methods that have entered a semaphore, or that complete a promise.
+func (g *grapher) holders(list []holder) (out []answer.OperationHolder) {
+	for i := range list {
+		h := &list[i]
 		d := answer.OperationHolder{Object: h.box, Method: h.method, Strength: h.strength}
 		if h.thread != nil {
 			thread := h.thread.Describe(g.s.gaps)
@@ -348,6 +351,7 @@ func (g *grapher) onePromise(groups []*waiters) []answer.Verdict {
 		}
 		v := answer.Conclude(answer.FindingPromises, words.OnePromise.Of(words.N(w.Count), g.thingText(w.thing)), answer.StrengthRecorded, g.groupText(w))
 		v.Show = []string{"dumpobj " + addressText(op.leaf), "dumpasync -address " + addressText(w.First[0])}
+		g.completer(&v, w.thing)
 		v.Sites = []answer.Site{{Method: w.Method, Does: string(w.thing.kind), Count: w.Count}}
 		out = append(out, v)
 	}

@@ -161,6 +161,8 @@ type grapher struct {
 	entered   map[*lock][]*wait           // the waits of a semaphore's holders; nil for a holder that does not wait
 	counted   map[target.Addr]bool        // what the entry point waits for, if that is normal
 	holding   map[target.Addr]bool        // the suspended methods that hold, or may hold, a semaphore
+
+	completing map[target.Addr][]holder // by TaskCompletionSource: the suspended methods that complete it later
 }
 
 // describe adds a row for each wait.

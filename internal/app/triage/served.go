@@ -106,19 +106,29 @@ func waitsOutside(w *answer.AsyncWork) bool {
 	return w.Remote != "" || tasks.WaitsForPeer(w.Why)
 }
 
-// A slowGroup is the requests that have waited long for one thing.
+// A slowGroup is the requests that have waited long for one thing, or other code of the program that has.
 type slowGroup struct {
 	what   answer.Statement
 	list   []served
-	behind []gate // where others wait for them
+	behind []gate   // where others wait for them
+	code   *waiting // set if it is no request
 }
 
-// A gate is a semaphore that some requests of a group have entered. Others have waited long for it.
+// A waiting is suspended code that has waited long for a server.
+type waiting struct {
+	method string
+	pool   target.Addr // of HttpClient
+	remote answer.WaitKind
+	what   answer.Statement
+	age    time.Duration
+}
+
+// A gate is a semaphore that some code of a group has entered, or a promise that it completes. Requests have waited long for it.
 type gate struct {
 	object  target.Addr
-	lock    answer.Statement
-	methods map[string]bool // in which the others wait
-	list    []served        // the others
+	thing   answer.Statement
+	methods map[string]bool // in which the requests wait
+	list    []served        // the requests
 }
 
 // size returns the number of requests that wait because of what the group waits for.
@@ -132,15 +142,23 @@ func (g *slowGroup) size() int {
 
 // says returns the sentence of a finding about the group. all is the number of requests that the program works on.
 func (g *slowGroup) says(all int) answer.Statement {
-	return words.ServedSilent.Of(words.N(len(g.list)), words.N(all), oldest(g.list, words.OldestOf), g.what, routes(g.list)).Plus(g.others())
+	out := words.ServedSilent.Of(words.N(len(g.list)), words.N(all), oldest(g.list, words.OldestOf), g.what, routes(g.list))
+	if c := g.code; c != nil {
+		out = words.CodeSilent.Of(words.Method(c.method), g.what, words.Duration(c.age))
+	}
+	return out.Plus(g.others(all))
 }
 
 // others returns a phrase about the requests that wait behind the group.
-func (g *slowGroup) others() answer.Statement {
+func (g *slowGroup) others(all int) answer.Statement {
 	out := answer.Statement{}
 	for i := range g.behind {
 		b := &g.behind[i]
-		out = out.Plus(words.MoreBehind.Of(words.N(len(b.list)), b.lock, words.N(len(g.list))))
+		if g.code != nil {
+			out = out.Plus(words.BehindCode.Of(words.N(len(b.list)), words.N(all), oldest(b.list, words.OldestOf), b.thing, routes(b.list)))
+			continue
+		}
+		out = out.Plus(words.MoreBehind.Of(words.N(len(b.list)), b.thing, words.N(len(g.list))))
 	}
 	return out
 }
@@ -171,28 +189,40 @@ func (q *Answers) slow(all []served) []slowGroup {
 			of[s.Stack.Frames[i].Object] = k
 		}
 	}
-	q.gates(out, of, inside)
+	out = q.gates(out, of, inside)
 	slices.SortFunc(out, func(a, b slowGroup) int {
 		return cmp.Or(cmp.Compare(b.size(), a.size()), cmp.Compare(a.what.Text, b.what.Text))
 	})
 	return out
 }
 
-// gates adds to the groups the semaphores that only their requests are known to have entered, by the boxes of their suspended code (of), with the
-// requests that wait for one.
-func (q *Answers) gates(groups []slowGroup, of map[target.Addr]int, inside []served) {
+// gates adds to the groups the semaphores that only their code is known to have entered, and the promises that it completes, by the boxes of their
+// suspended code (of), with the requests that wait for one. Code that serves no request is a group of its own.
+func (q *Answers) gates(groups []slowGroup, of map[target.Addr]int, inside []served) []slowGroup {
 	w, err := q.Waits.get()
-	if err != nil || len(of) == 0 {
-		return
+	if err != nil || len(inside) == 0 {
+		return groups
 	}
-	single := q.singleWaits()
+	single, others := q.singleWaits(), map[target.Addr]*waiting(nil)
 	for _, s := range inside {
 		at := awaits(s.Stack)
 		i := single[at] - 1
-		if i < 0 || !at.semaphore {
+		if i < 0 || at.kind == "" || len(w.Operations[i].Holders) == 0 {
 			continue
 		}
 		op := &w.Operations[i]
+		if others == nil {
+			others = q.slowCode()
+		}
+		for k := range op.Holders {
+			h := op.Holders[k].Object
+			if c := others[h]; c != nil && len(op.Holders) == 1 {
+				if _, known := of[h]; !known {
+					of[h] = len(groups)
+					groups = append(groups, slowGroup{what: c.what, code: c})
+				}
+			}
+		}
 		group, ok := groupOf(op.Holders, of)
 		if !ok {
 			continue
@@ -201,22 +231,50 @@ func (q *Answers) gates(groups []slowGroup, of map[target.Addr]int, inside []ser
 		k := slices.IndexFunc(g.behind, func(b gate) bool { return b.object == op.Object })
 		if k < 0 {
 			k = len(g.behind)
-			g.behind = append(g.behind, gate{object: op.Object, lock: lockOf(op), methods: map[string]bool{}})
+			g.behind = append(g.behind, gate{object: op.Object, thing: thingOf(op), methods: map[string]bool{}})
 		}
 		g.behind[k].methods[at.method] = true
 		g.behind[k].list = append(g.behind[k].list, s)
 	}
+	return groups
 }
 
-// lockOf names a semaphore that operations wait for.
-func lockOf(op *answer.OperationWait) answer.Statement {
-	if op.Name == "" {
-		return words.LockAt.Of(words.Text(string(op.Kind)), words.ShortObject(op.Object))
+// slowCode returns the suspended code that has waited long for a server of HttpClient, by its boxes.
+func (q *Answers) slowCode() map[target.Addr]*waiting {
+	out := map[target.Addr]*waiting{}
+	list, err := q.HTTPClients.get()
+	if err != nil {
+		return out
 	}
-	return words.NamedLock.Of(words.Field(op.Name), words.Text(string(op.Kind)))
+	for i := range list.Pools {
+		p := &list.Pools[i]
+		for _, w := range slices.Concat(p.Waiting, p.Running) {
+			if w.Stack == nil || w.Age.Err() != nil || milliseconds(w.Age) < slowRequest || w.Stack.Remote == "" {
+				continue
+			}
+			c := &waiting{method: asyncName(w.Stack), pool: p.Address, remote: w.Stack.Remote, what: serverOf(p, w.Stack.Remote), age: milliseconds(w.Age)}
+			for k := range w.Stack.Frames {
+				out[w.Stack.Frames[k].Object] = c
+			}
+		}
+	}
+	return out
 }
 
-// groupOf returns the group that all holders of a semaphore belong to.
+// thingOf names what operations wait for.
+func thingOf(op *answer.OperationWait) answer.Statement {
+	switch {
+	case op.Kind == answer.WaitPromise && op.Name != "":
+		return words.PromiseIn.Of(words.Field(op.Name))
+	case op.Kind == answer.WaitPromise:
+		return words.APromise.Of()
+	case op.Name != "":
+		return words.NamedLock.Of(words.Field(op.Name), words.Text(string(op.Kind)))
+	}
+	return words.LockAt.Of(words.Text(string(op.Kind)), words.ShortObject(op.Object))
+}
+
+// groupOf returns the group that all holders of something belong to.
 func groupOf(holders []answer.OperationHolder, of map[target.Addr]int) (group int, ok bool) {
 	for i := range holders {
 		h := &holders[i]
@@ -240,13 +298,18 @@ func (q *Answers) remoteOf(w *answer.AsyncWork, pools map[target.Addr]target.Add
 		if k < 0 {
 			continue
 		}
-		server := words.Server(list.Pools[k].Host, list.Pools[k].Port)
-		if w.Remote == answer.WaitConnection {
-			return words.ConnectionTo.Of(server)
-		}
-		return words.AnswerOf.Of(server)
+		return serverOf(&list.Pools[k], w.Remote)
 	}
 	return w.Why
+}
+
+// serverOf describes what code waits for that waits for a server of HttpClient.
+func serverOf(p *answer.HTTPPool, remote answer.WaitKind) answer.Statement {
+	server := words.Server(p.Host, p.Port).Plus(byProxy(p))
+	if remote == answer.WaitConnection {
+		return words.ConnectionTo.Of(server)
+	}
+	return words.AnswerOf.Of(server)
 }
 
 // silentFor describes requests that have waited long and wait for one thing alike, or returns nil. all is the number of requests that the program
@@ -261,14 +324,21 @@ func silentFor(g slowGroup, all int) *answer.Finding {
 		of[asyncName(slow[i].Stack)]++
 		at[cmp.Or(innermost(slow[i].Stack), asyncName(slow[i].Stack))]++
 	}
-	few := n < manyAnswers && slow[0].Stack.Remote != answer.WaitConnection
+	remote := answer.WaitServer
+	if g.code != nil {
+		remote = g.code.remote
+		of[g.code.method], at[g.code.method] = 1, 1
+	} else {
+		remote = slow[0].Stack.Remote
+	}
+	few := n < manyAnswers && remote != answer.WaitConnection
 	strength := answer.StrengthLikely
 	if few {
 		strength = answer.StrengthPossible
 	}
 	x := answer.Conclude(answer.FindingDependency, g.says(all), strength, words.ServingCode.Of())
 	x.Count, x.Show = n, []string{"requests"}
-	clauses := waitClauses(&x, of, at, slow[0].Stack.Remote)
+	clauses := waitClauses(&x, of, at, remote)
 	f := finding(answer.FindingDependency, append([]answer.Verdict{x}, clauses...)...)
 	f.Next = []string{"requests"}
 	if few {
@@ -323,7 +393,7 @@ func (q *Answers) victims(list []answer.Finding) []answer.Finding {
 	named := map[*answer.Request]int{} // by the index of a finding
 	for i := range list {
 		f := &list[i]
-		if !slices.Contains(suffering, f.Kind) || len(f.Clauses) == 0 || f.Clauses[0].Says == words.ServedSilent.Kind() {
+		if !slices.Contains(suffering, f.Kind) || len(f.Clauses) == 0 || ofRequests(f) {
 			continue
 		}
 		threads, methods, boxes := waitingThreads(f), map[awaitedIn]bool{}, using
@@ -331,7 +401,7 @@ func (q *Answers) victims(list []answer.Finding) []answer.Finding {
 			boxes = opening // code that uses a connection does not wait for one
 		}
 		for _, s := range f.Clauses[0].Sites {
-			if at := (awaitedIn{s.Method.S, s.Does == string(answer.LockSemaphore)}); s.Thread == 0 && waitFor[at] != 0 {
+			if at := awaitedAs(s.Method.S, answer.WaitKind(s.Does)); s.Thread == 0 && waitFor[at] != 0 {
 				methods[at] = true
 			}
 		}
@@ -363,57 +433,73 @@ func (q *Answers) victims(list []answer.Finding) []answer.Finding {
 	}
 	slow := q.slow(all)
 	return slices.DeleteFunc(list, func(f answer.Finding) bool {
-		if len(f.Clauses) == 0 || f.Clauses[0].Says != words.ServedSilent.Kind() {
-			return false
-		}
-		k := slices.IndexFunc(slow, func(g slowGroup) bool { return g.says(len(all)).Text == f.Clauses[0].Text })
-		if k < 0 {
-			return false
-		}
-		n, by := 0, map[int]int{}
-		for _, s := range slow[k].list {
-			if i, ok := named[s.Request]; ok {
-				n++
-				by[i]++
-			}
-		}
-		if 2*n < len(slow[k].list) {
-			followGates(list, slow[k].behind, f.Kind)
-			return false
-		}
-		for i := range by {
-			if d := &list[i]; d.Kind == answer.FindingDependency && 2*by[i] >= len(slow[k].list) {
-				d.Statement = d.Plus(slow[k].others())
-				followGates(list, slow[k].behind, d.Kind)
-			}
-		}
-		return true
+		k := slices.IndexFunc(slow, func(g slowGroup) bool { return ofRequests(&f) && g.says(len(all)).Text == f.Clauses[0].Text })
+		return k >= 0 && joined(list, &slow[k], named, len(all))
 	})
 }
 
-// followGates adds to the findings about semaphores that they follow from another finding.
+// ofRequests reports whether a finding is about requests that wait long for other servers.
+func ofRequests(f *answer.Finding) bool {
+	return len(f.Clauses) > 0 && (f.Clauses[0].Says == words.ServedSilent.Kind() || f.Clauses[0].Says == words.CodeSilent.Kind())
+}
+
+// joined reports whether other findings name most of the requests of a group, or the server that its code waits for: a finding about that server then
+// has the requests behind them. named has the finding of each request.
+func joined(list []answer.Finding, g *slowGroup, named map[*answer.Request]int, all int) bool {
+	n, by := 0, map[int]int{}
+	for _, s := range g.list {
+		if i, ok := named[s.Request]; ok {
+			n++
+			by[i]++
+		}
+	}
+	alone := 2*n < len(g.list)
+	if g.code != nil {
+		i := slices.IndexFunc(list, func(f answer.Finding) bool { return f.Kind == answer.FindingDependency && f.Object == g.code.pool })
+		alone = i < 0
+		by[i] = 1
+	}
+	for i := range by {
+		if i >= 0 && list[i].Kind == answer.FindingDependency && 2*by[i] >= len(g.list) {
+			list[i].Statement = list[i].Plus(g.others(all))
+		}
+	}
+	followGates(list, g.behind, answer.FindingDependency)
+	return !alone
+}
+
+// followGates adds to the findings about semaphores and promises that they follow from another finding.
 func followGates(list []answer.Finding, gates []gate, from answer.FindingKind) {
 	for i := range list {
 		f := &list[i]
 		at := func(s answer.Site) bool {
 			return slices.ContainsFunc(gates, func(g gate) bool { return g.methods[compilernames.Pretty(s.Method.S)] })
 		}
-		if f.Kind != answer.FindingPermits || len(f.Clauses) == 0 || !slices.ContainsFunc(f.Clauses[0].Sites, at) {
+		if f.Kind != answer.FindingPermits && f.Kind != answer.FindingPromises || len(f.Clauses) == 0 || !slices.ContainsFunc(f.Clauses[0].Sites, at) {
 			continue
 		}
 		f.Clauses = append(f.Clauses, answer.Conclude(answer.NoFinding, words.Follows.Of(words.Text(string(from))), answer.Weakest(f.Strength, answer.StrengthLikely)))
 	}
 }
 
-// An awaitedIn is a method of the program, with whether it waits for a semaphore.
+// An awaitedIn is a method of the program, with the kind of what it waits for if somebody else in the process has to give or complete it.
 type awaitedIn struct {
-	method    string
-	semaphore bool
+	method string
+	kind   answer.WaitKind
 }
 
+// given are the kinds of waits that others in the process end, by the reason of suspended code.
+var given = map[string]answer.WaitKind{words.ASemaphore.Kind(): answer.LockSemaphore, words.APromise.Kind(): answer.WaitPromise}
+
 // awaits returns where the code of a request waits.
-func awaits(w *answer.AsyncWork) awaitedIn {
-	return awaitedIn{innermost(w), w.Why.Says == words.ASemaphore.Kind()}
+func awaits(w *answer.AsyncWork) awaitedIn { return awaitedIn{innermost(w), given[w.Why.Says]} }
+
+// awaitedAs returns where operations wait for something of a kind.
+func awaitedAs(method string, kind answer.WaitKind) awaitedIn {
+	if kind != answer.LockSemaphore && kind != answer.WaitPromise {
+		kind = ""
+	}
+	return awaitedIn{compilernames.Pretty(method), kind}
 }
 
 // singleWaits returns where operations that serve requests wait all for one thing, with an operation's index and 1.
@@ -429,7 +515,7 @@ func (q *Answers) singleWaits() map[awaitedIn]int {
 	}
 	for i := range w.Operations {
 		op := &w.Operations[i]
-		at, what := awaitedIn{compilernames.Pretty(op.Method.S), op.Kind == answer.LockSemaphore}, thing{op.Object, op.Name}
+		at, what := awaitedAs(op.Method.S, op.Kind), thing{op.Object, op.Name}
 		known, ok := things[at]
 		if things[at] = what; what == (thing{}) || ok && (out[at] == 0 || known != what) {
 			out[at] = 0

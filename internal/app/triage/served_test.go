@@ -2,6 +2,7 @@ package triage
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
@@ -210,6 +211,47 @@ func TestBehindSilentDependency(t *testing.T) {
 		assert.Equal(t, answer.SeverityHigh, out.Findings[0].Severity)
 		assert.Equal(t, answer.StrengthLikely, out.Findings[0].Strength)
 		assert.Equal(t, follows, permits.Clauses[len(permits.Clauses)-1].Text)
+	}
+}
+
+// TestBehindSilentCode checks that requests which wait for a promise are joined with the server that the code which completes it waits for, though that
+// code serves no request.
+func TestBehindSilentCode(t *testing.T) {
+	inside := answer.AsyncWork{Why: words.APromise.Of()}
+	wait := func(age int64) answer.HTTPWait {
+		f := []answer.AsyncFrame{{Object: 0x66, AsyncPlace: answer.AsyncPlace{Method: answer.Text{S: "Shop.Tokens.FetchAsync"}}}}
+		return answer.HTTPWait{Age: answer.Known(age), Stack: &answer.AsyncWork{Remote: answer.WaitServer, Frames: f}}
+	}
+	for name, c := range map[string]struct {
+		running []answer.HTTPWait
+		says    string
+		left    int
+	}{
+		"silent": {[]answer.HTTPWait{wait(9000)}, "Shop.Tokens.FetchAsync waits for an answer of login:443, for at least 9 s; " +
+			"30 of 30 requests that the process serves, the oldest for at least 12 s, wait for a promise in Shop.asked behind it: 30 × GET /b", 2},
+		"many": {slices.Repeat([]answer.HTTPWait{wait(9000)}, 20), "20 of 20 requests to login:443 wait for its answer, the oldest for at least 9 s; " +
+			"30 of 30 requests that the process serves, the oldest for at least 12 s, wait for a promise in Shop.asked behind it: 30 × GET /b", 2},
+		"young": {[]answer.HTTPWait{wait(900)}, "", 1},
+		"none":  {nil, "", 1},
+	} {
+		v := answer.Conclude(answer.FindingPromises, words.Text("nothing has completed it"), answer.StrengthRecorded)
+		v.Sites = []answer.Site{{Method: answer.Text{S: "Shop.Prices.GetAsync"}, Does: string(answer.WaitPromise), Count: 30}}
+		q := healthy()
+		q.Waits = Got(&answer.Waits{Verdicts: []answer.Verdict{v}, Operations: []answer.OperationWait{{Method: answer.Text{S: "Shop.Prices.GetAsync"}, Kind: answer.WaitPromise, Object: 0x55,
+			Name: "Shop.asked", Count: 30, Holders: []answer.OperationHolder{{Object: 0x66, Strength: answer.StrengthLikely}}}}}, nil)
+		q.HTTPClients = Got(&answer.HTTPClients{Pools: []answer.HTTPPool{{Address: 0x99, Host: answer.Text{S: "login"}, Port: answer.Known[int64](443), Running: c.running}}}, nil)
+		q.Requests = Got(&answer.Requests{Now: &servedAt, Requests: serve(30, "/b", 12*time.Second, inside, 1)}, nil)
+		out, err := Judge(context.Background(), q, Options{})
+		require.NoError(t, err)
+		require.Len(t, out.Findings, c.left, name)
+		if c.says == "" {
+			assert.Equal(t, answer.FindingPromises, out.Findings[0].Kind)
+			continue
+		}
+		assert.Equal(t, c.says, out.Findings[0].Text)
+		assert.Equal(t, answer.FindingDependency, out.Findings[0].Kind)
+		last := out.Findings[1].Clauses[len(out.Findings[1].Clauses)-1]
+		assert.Equal(t, "it follows from the finding \"silent dependency\"", last.Text)
 	}
 }
 

@@ -261,7 +261,7 @@ func silentServer(p *answer.HTTPPool, whole bool, serving map[string]bool) *answ
 	} else if connecting > 0 {
 		what = words.AnAnswerOr.Of(words.N(connecting), opening)
 	}
-	x := answer.Conclude(answer.FindingDependency, words.ServerSilent.Of(words.N(slow), words.N(all), words.Server(p.Host, p.Port), what, words.Duration(oldest)),
+	x := answer.Conclude(answer.FindingDependency, words.ServerSilent.Of(words.N(slow), words.N(all), words.Server(p.Host, p.Port), byProxy(p), what, words.Duration(oldest)),
 		answer.StrengthRecorded, words.QueueOfPool.Of(words.ShortObject(p.Address)))
 	x.Count, x.Show = slow, []string{"httpclients"}
 	if !whole {
@@ -273,6 +273,14 @@ func silentServer(p *answer.HTTPPool, whole bool, serving map[string]bool) *answ
 		f.Severity = answer.SeverityWarning
 	}
 	return &f
+}
+
+// byProxy returns a phrase with the proxy of a pool, or nothing.
+func byProxy(p *answer.HTTPPool) answer.Statement {
+	if p.Proxy.Err != nil || p.Proxy.S == "" {
+		return answer.Statement{}
+	}
+	return words.ByProxy.Of(words.Text(p.Proxy.S))
 }
 
 // waitClauses returns the clauses that name where code waits for a server, and adds the sites of x: they have the outermost methods.

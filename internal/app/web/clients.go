@@ -26,6 +26,7 @@ type (
 		Authority objects.RefField `field:"_originAuthority,optional"`
 		Host      objects.RefField `field:"_host,optional"`
 		Port      objects.IntField `field:"_port,optional"`
+		Proxy     objects.RefField `field:"_proxyUri"`
 		Disposed  objects.IntField `field:"_disposed,optional"`
 		Max       objects.IntField `field:"_maxHttp11Connections|_maxConnections,optional"`
 		Count     objects.IntField `field:"_associatedHttp11ConnectionCount|_associatedConnectionCount,optional"`
@@ -233,6 +234,11 @@ func (r *Reader) pool(g shapes.Reading, o objects.Object, s *httpPool, x objects
 	out.Host, out.Port = g.TextAt(&s.Host, x), g.IntAt(&s.Port, x)
 	if a, at := shapes.BindAt[*authority](g, &s.Authority, x); a != nil {
 		out.Host, out.Port = g.TextAt(&a.Host, at), g.IntAt(&a.Port, at)
+	}
+	if u, at := shapes.BindAt[*uri](g, &s.Proxy, x); u != nil {
+		if out.Proxy = g.TextAt(&u.Text, at); out.Proxy.Err == nil {
+			out.Proxy.S = uriServer(out.Proxy.S)
+		}
 	}
 	if s.Idle.Has() {
 		out.Idle = r.length(g, &s.Idle, x)

@@ -44,6 +44,15 @@ func secretHeader(name string) bool {
 	return false
 }
 
+// uriServer returns the host of a URI with its port, and without a user and a password. It is "" for a URI that can't be parsed.
+func uriServer(s string) string {
+	u, err := url.Parse(s)
+	if err != nil {
+		return ""
+	}
+	return u.Host
+}
+
 // uriHost returns the host of a URI without its port, or "" for a relative URI.
 func uriHost(s string) string {
 	u, err := url.Parse(s)

@@ -150,6 +150,7 @@ var stalls = []struct {
 	{"callback", answer.FindingDeadlock, answer.SeverityFatal, answer.StrengthLikely, "\"canceler\" runs a callback of a CancellationToken and waits for System.Object "},
 	{"lasttick", answer.FindingDeadlock, answer.SeverityFatal, answer.StrengthLikely, " runs the callback of a Timer and waits for System.Object "},
 	{"forgotten", answer.FindingPromises, answer.SeverityHigh, answer.StrengthProved, "12 suspended operations wait in Pier.M.Waits for promises that nothing can complete"},
+	{"flight", answer.FindingPromises, answer.SeverityHigh, answer.StrengthLikely, "which nothing has completed; Pier.M.Later "},
 	{"behind", answer.FindingPromises, answer.SeverityHigh, answer.StrengthProved, "12 suspended operations wait in Pier.M.Waits for promises that nothing can complete"},
 }
 

@@ -126,7 +126,7 @@ function waitGraph(w: Waits): { nodes: GraphNode[]; edges: GraphEdge[] } {
     if (!p.object && !p.name) continue;
     const o = thing(p.kind, p.name, p.object), first = p.first?.[0];
     edges.push({ from: node({ id: "p" + i, label: `${p.count > 1 ? `${p.count} × ` : ""}${shortMethod(p.method ?? "?")}`, kind: "code", note: p.text, href: first && hasObject(first) ? link("object", first) : undefined }), to: o, label: p.count === 1 ? "waits for" : "wait for" });
-    for (const h of p.holders ?? []) edges.push({ from: o, to: h.thread ? thread(h.thread) : node({ id: "o" + h.object, label: shortMethod(h.method ?? "?"), kind: "code", note: h.waits ? `waits for ${h.waits}` : undefined, href: h.object && hasObject(h.object) ? link("object", h.object) : undefined }), label: `entered by (${h.strength})` });
+    for (const h of p.holders ?? []) edges.push({ from: o, to: h.thread ? thread(h.thread) : node({ id: "o" + h.object, label: shortMethod(h.method ?? "?"), kind: "code", note: h.waits ? `waits for ${h.waits}` : undefined, href: h.object && hasObject(h.object) ? link("object", h.object) : undefined }), label: `${p.kind === "promise" ? "completed by" : "entered by"} (${h.strength})` });
   }
   return { nodes: [...nodes.values()], edges };
 }
@@ -193,7 +193,7 @@ export function WaitsPage(): JSX.Element {
     {(w.operations ?? []).length > 0 && <Section title="Async code that waits"><Table<OperationWait> rows={w.operations ?? []} caption="suspended async methods" sort={0} text={(o) => `${o.request} ${o.method} ${o.text} ${o.state}`} columns={[
       { head: "Count", cell: (o) => count(o.count), by: (o) => o.count, num: true }, { head: "Request", cell: (o) => o.request && <b>{o.request}</b>, by: (o) => o.request },
       { head: "Where", cell: (o) => <><Method name={o.method} brief /> <Place file={o.file} line={o.line} /></>, by: (o) => o.method },
-      { head: "Waits for", cell: (o) => <><Said s={o} short />{o.state ? `, ${o.state}` : ""} <Addr a={o.object} />{(o.holders ?? []).map((h) => <div class="end"><Method name={h.method} brief /> <Addr a={h.object} /> has entered it{h.waits ? <> and waits for {h.thing ? <Said s={h.thing} short /> : h.waits}</> : null} <Strength of={h.strength} /></div>)}</>, by: (o) => o.text },
+      { head: "Waits for", cell: (o) => <><Said s={o} short />{o.state ? `, ${o.state}` : ""} <Addr a={o.object} />{(o.holders ?? []).map((h) => <div class="end"><Method name={h.method} brief /> <Addr a={h.object} /> {o.kind === "promise" ? "completes it later" : "has entered it"}{h.waits ? <> and waits for {h.thing ? <Said s={h.thing} short /> : h.waits}</> : null} <Strength of={h.strength} /></div>)}</>, by: (o) => o.text },
       { head: "First", cell: (o) => <Addr a={o.first?.[0]} /> }]} /></Section>}
     <Section title="Threads that wait">{(w.threads ?? []).length === 0 ? <p>No thread found waiting.</p> : <Table<ThreadWait> rows={concernedFirst(w.threads ?? [], findings)} caption="waiting threads" text={(t) => `${t.thread.index} ${t.thread.name} ${t.text} ${t.method}`} columns={[
       { head: "Thread", cell: (t) => <ThreadLink t={t.thread} />, by: (t) => t.thread.index },

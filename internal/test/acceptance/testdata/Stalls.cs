@@ -60,6 +60,7 @@ namespace Pier
                 case "callback": { var r = stopping.Token.Register(() => { Thread.Sleep(400); lock (gate) sum++; }); T("canceler", () => stopping.Cancel()); Thread.Sleep(200); T("closer", () => { lock (gate) r.Dispose(); }); break; } // deadlock
                 case "lasttick": { timer = new Timer(o => { Thread.Sleep(400); lock (gate) sum++; }, null, 0, -1); Thread.Sleep(200); T("closer", () => { lock (gate) { var e = new ManualResetEvent(false); timer.Dispose(e); e.WaitOne(); } }); break; } // deadlock
                 case "forgotten": for (int i = 0; i < 12; i++) keep.Add(Waits(Forgotten())); break; // nothing can complete them
+                case "flight": { var t = new TaskCompletionSource<int>(); keep.Add(Later(t)); for (int i = 0; i < 12; i++) keep.Add(Waits(t.Task)); break; } // one method completes what all of them wait for
                 case "behind": for (int i = 0; i < 12; i++) keep.Add(Waits(Behind())); break; // what completes them waits for what nothing can complete
             }
             Thread.Sleep(1500);

@@ -235,7 +235,11 @@ func operation(p *report.Page, o *answer.OperationWait) {
 		if h.File != "" {
 			p.Printf(" (%s:%d)", report.Escape(h.File), h.Line)
 		}
-		p.Print(" has entered it")
+		if o.Kind == answer.WaitPromise {
+			p.Print(" completes it later")
+		} else {
+			p.Print(" has entered it")
+		}
 		if h.Waits != "" {
 			p.Print(" and waits for " + report.Escape(h.Waits))
 		}
