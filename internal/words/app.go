@@ -30,6 +30,7 @@ var (
 	ServiceWaits     = say("service that stops", "{type}{wait?}")
 	WhichWaitsFor    = say("what code waits for", ", which waits for {thing}")
 	HostNotStarted   = say("host did not start", "the host{program?} did not start: its StartAsync has ended{exception?}")
+	OtherHostRuns    = say("another host runs", "; another host of the program has started and runs")
 	StartEnded       = say("start of a host ended", "host {host} has begun to start, its token ApplicationStarted is not canceled, and no StartAsync is suspended or on a stack")
 	TraceOfStart     = say("trace through a start", "the stack trace of the exception goes through Host.StartAsync [recorded]")
 	TokenCanceled    = say("tokens of a host", "the token ApplicationStopping of host {host} is canceled, and ApplicationStopped is not")

@@ -89,6 +89,9 @@ func (r *Reader) hosts(ctx context.Context, h *heap.Heap, t *tasks.Reader, o hea
 		if err := r.starting(ctx, in, h, set, out.Hosts, func() start { return threads(in.Gaps) }); err != nil {
 			return nil, err
 		}
+		if err := r.failed(ctx, in, h, t, o, out.Hosts); err != nil {
+			return nil, err
+		}
 		for s, err := range set.Stacks(ctx, tasks.StackOptions{Type: stopMachine}) {
 			if err != nil {
 				return nil, err
@@ -97,7 +100,7 @@ func (r *Reader) hosts(ctx context.Context, h *heap.Heap, t *tasks.Reader, o hea
 		}
 	}
 	for i := range out.Hosts {
-		out.Verdicts = append(out.Verdicts, verdicts(&out.Hosts[i])...)
+		out.Verdicts = append(out.Verdicts, verdicts(&out.Hosts[i], out.Hosts)...)
 	}
 	return out, ctx.Err()
 }

@@ -141,6 +141,33 @@ func TestHostsThatStart(t *testing.T) {
 	}
 }
 
+// TestHostThatFailedAndWasCaught checks that the exception of a host that did not start is named though no thread handles it any more: code that disposes
+// of the host in an asynchronous method has caught it.
+func TestHostThatFailedAndWasCaught(t *testing.T) {
+	rt, err := hostView(t, failedHost).Runtime()
+	require.NoError(t, err)
+	threads, err := rt.Threads()
+	require.NoError(t, err)
+	d, over := testdump.OverlaidFile(t, failedHost, sosgo.Options{Offline: true})
+	var damage []testdump.Damage
+	for i := range threads {
+		x := &threads[i]
+		for at := x.Addr; x.ExInfo != 0 && at < x.Addr+0x1000; at += 8 {
+			if word, err := target.Uint64(d.Target(), at); err == nil && word == uint64(x.ExInfo) {
+				damage = append(damage, testcase.Words(at, 0))
+			}
+		}
+	}
+	require.NotEmpty(t, damage)
+	over.Set(damage...)
+	v, err := d.View("")
+	require.NoError(t, err)
+	out, err := hosting.Hosts(t.Context(), v.Process)
+	require.NoError(t, err)
+	require.NotNil(t, out.Hosts[0].Failure)
+	assert.Contains(t, out.Verdicts[0].Text, "its StartAsync has ended: System.IO.IOException: Failed to bind to address http://127.0.0.1:5000: address already in use.")
+}
+
 // TestWebHost finds the running host of the web program. Its only service is the server.
 func TestWebHost(t *testing.T) {
 	testdump.Web(t, func(t *testing.T, d *testdump.Dump) int {

@@ -10,6 +10,7 @@ import (
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/app/shapes"
 	"github.com/sosgo/sosgo/internal/app/tasks"
+	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/process"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
@@ -122,22 +123,79 @@ func startOn(ctx context.Context, p *process.Process, t *tasks.Reader, g *answer
 			}
 		}
 		for k := range states {
-			e, err := rt.Exception(states[k].Thrown)
-			if err != nil {
-				continue // it names nothing, and proves nothing
-			}
-			trace, err := rt.StackTrace(&e)
-			for n := range trace {
-				md, merr := dac.CodeOf(rt).TrustedMethodDesc(trace[n].Method)
-				if err == nil && merr == nil && out.failure == nil && isStart(dac.CodeOf(rt).MethodName(md, dac.MethodQualified)) {
-					if failure, err := t.Exception(g, e.Addr); err == nil {
-						out.failure = &failure
-					}
+			if out.failure == nil && leftStart(rt, states[k].Thrown) {
+				if failure, err := t.Exception(g, states[k].Thrown); err == nil {
+					out.failure = &failure
 				}
 			}
 		}
 	}
 	return out
+}
+
+// leftStart reports whether the stack trace of an exception goes through Host.StartAsync. It is false if it can't be read, for that proves nothing.
+func leftStart(rt *dac.Runtime, exception target.Addr) bool {
+	e, err := rt.Exception(exception)
+	if err != nil {
+		return false
+	}
+	trace, err := rt.StackTrace(&e)
+	if err != nil {
+		return false
+	}
+	for n := range trace {
+		md, err := dac.CodeOf(rt).TrustedMethodDesc(trace[n].Method)
+		if err == nil && isStart(dac.CodeOf(rt).MethodName(md, dac.MethodQualified)) {
+			return true
+		}
+	}
+	return false
+}
+
+// An exceptionShape is an exception.
+type exceptionShape struct {
+	_       objects.Shape    `of:"System.Exception"`
+	Message objects.RefField `field:"_message"`
+}
+
+// maxExceptions bounds how many exceptions are looked at.
+const maxExceptions = 10000
+
+// failed sets the exception of the only host that did not start, if no thread handles one: code that disposes of the host meanwhile has caught it, and the
+// heap has one exception that came out of a start.
+func (r *Reader) failed(ctx context.Context, in shapes.Reading, h *heap.Heap, t *tasks.Reader, o heap.ScanOptions, hosts []answer.Host) error {
+	var host *answer.Host
+	for i := range hosts {
+		if x := &hosts[i]; x.State.S == answer.HostStartFailed {
+			if host != nil || x.Failure != nil {
+				return nil
+			}
+			host = x
+		}
+	}
+	if host == nil {
+		return nil
+	}
+	looked, found := 0, target.Addr(0)
+	for object := range shapes.ReadObjects[*exceptionShape](ctx, in, h, o) {
+		if looked++; looked > maxExceptions {
+			return nil
+		}
+		if !leftStart(r.b.Objects().Runtime(), object.Addr) {
+			continue
+		}
+		if found != 0 {
+			return nil // which of them it is, nobody knows
+		}
+		found = object.Addr
+	}
+	if ctx.Err() != nil || found == 0 {
+		return ctx.Err()
+	}
+	if failure, err := t.Exception(in.Gaps, found); err == nil {
+		host.Failure = &failure
+	}
+	return nil
 }
 
 // isStart reports whether a method is Host.StartAsync, or its state machine. A method without a name may be.

@@ -2,13 +2,14 @@ package hosting
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/words"
 )
 
-// verdicts draws the conclusions about a host.
-func verdicts(h *answer.Host) []answer.Verdict {
+// verdicts draws the conclusions about a host, one of all.
+func verdicts(h *answer.Host, all []answer.Host) []answer.Verdict {
 	var out []answer.Verdict
 	for i := range h.Services {
 		if s := &h.Services[i]; s.State.S == answer.ServiceFailed {
@@ -17,7 +18,11 @@ func verdicts(h *answer.Host) []answer.Verdict {
 	}
 	switch h.State.S {
 	case answer.HostStartFailed:
-		out = append(out, startFailed(h))
+		v := startFailed(h)
+		if slices.ContainsFunc(all, func(x answer.Host) bool { return x.State.S == answer.HostRunning && x.Application.S == h.Application.S }) {
+			v.Severity, v.Statement = answer.SeverityWarning, v.Plus(words.OtherHostRuns.Of()) // the program has tried again
+		}
+		out = append(out, v)
 	case answer.HostStarting:
 		out = append(out, starts(h)...)
 	case answer.HostStopping:
