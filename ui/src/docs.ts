@@ -419,7 +419,7 @@ export interface HTTPClient {
 
 export interface HTTPPool {
   address: string; connections?: number | null; disposed?: boolean; host: string | null; http2?: number | null; http3?: number | null;
-  idle?: number | null; kind?: string | null; max?: number | null; opening?: number | null; port?: number | null;
+  idle?: number | null; kind?: string | null; max?: number | null; opening?: number | null; port?: number | null; proxy?: string | null;
   running: Array<HTTPWait> | null; waiting: Array<HTTPWait> | null;
 }
 
