@@ -61,7 +61,21 @@ func (s *survey) forgotten(ctx context.Context, build func() (*graph.Graph, erro
 		n, ok := x.awaits[op]
 		op.forgotten = ok && !x.found[n] && slices.ContainsFunc(x.path[op], x.reached)
 	}
+	s.lastOfSeveral()
 	return nil
+}
+
+// lastOfSeveral unmarks the operations that go on with the first of several tasks (Task.WhenAny) if nothing can complete any of those that are left. The
+// operation of a method is there once for each of them.
+func (s *survey) lastOfSeveral() {
+	none := map[target.Addr]bool{} // by method: nothing can complete what it waits for
+	for _, op := range s.ops {
+		known, ok := none[op.box]
+		none[op.box] = op.forgotten && (known || !ok)
+	}
+	for _, op := range s.ops {
+		op.first = op.first && !none[op.box]
+	}
 }
 
 // start begins at the roots, at the objects of weak handles, which code can still get, and at those with finalizers, which will run. It reports

@@ -176,6 +176,51 @@ func TestServicesThatStall(t *testing.T) {
 	}
 }
 
+// silences are the kinds of Silences.cs: the first finding, its severity and strength, and a part of its text. Twins without a finding end, or go on.
+var silences = []struct {
+	kind     string
+	finding  answer.FindingKind
+	severity answer.Severity
+	strength answer.Strength
+	says     string
+}{
+	{"finalized", "", "", "", ""},
+	{"retrieved", "", "", "", ""},
+	{"tried", "", "", "", ""},
+	{"works", "", "", "", ""},
+	{"firsts", answer.FindingTasks, answer.SeverityWarning, answer.StrengthRecorded, "12 tasks failed"}, // which is true
+	{"finalizer", answer.FindingFinalizers, answer.SeverityHigh, answer.StrengthRecorded, "waits for an event (WaitHandle) in Ferry.Ramp.Finalize()"},
+	{"retries", answer.FindingPermits, answer.SeverityHigh, answer.StrengthPossible, "12 suspended operations wait for Ferry.M.berths (SemaphoreSlim), 0 may enter"},
+	{"tries", answer.FindingHeld, answer.SeverityHigh, answer.StrengthProved, "for which 6 threads wait"},
+	{"turns", answer.FindingHeld, answer.SeverityHigh, answer.StrengthProved, "thread 7 \"owner\" runs in Ferry.M.Turns()"},
+	{"first", answer.FindingPromises, answer.SeverityHigh, answer.StrengthProved, "12 suspended operations wait in Ferry.M.First for promises that nothing can complete"},
+}
+
+// TestServicesThatSeemQuiet checks waits that end in failures, are tried again, or run, and their healthy twins.
+func TestServicesThatSeemQuiet(t *testing.T) {
+	p := newTrial(t, "Silences.cs")
+	for _, c := range silences {
+		t.Run(c.kind, func(t *testing.T) {
+			out, err := triage.Triage(t.Context(), p.open(t, "trial", c.kind).Process, triage.Options{})
+			require.NoError(t, err)
+			assert.Empty(t, out.Unknown)
+			if c.finding == "" {
+				assert.Empty(t, out.Findings)
+				return
+			}
+			require.NotEmpty(t, out.Findings)
+			f := out.Findings[0]
+			assert.Equal(t, c.finding, f.Kind)
+			assert.Equal(t, c.severity, f.Severity)
+			assert.Equal(t, c.strength, f.Strength)
+			assert.Contains(t, f.Text, c.says)
+			if c.kind == "firsts" {
+				assert.Len(t, out.Findings, 1)
+			}
+		})
+	}
+}
+
 // TestServicesThatPileUp checks the first finding of long chains of tasks, and of many waiters that no code awaits.
 func TestServicesThatPileUp(t *testing.T) {
 	for source, says := range map[string]string{
