@@ -333,7 +333,7 @@ func silentFor(g slowGroup, all int) *answer.Finding {
 	}
 	few := n < manyAnswers && remote != answer.WaitConnection
 	strength := answer.StrengthLikely
-	if few {
+	if few || g.code != nil && remote != answer.WaitConnection { // what serves no request may poll for events that requests wait for
 		strength = answer.StrengthPossible
 	}
 	x := answer.Conclude(answer.FindingDependency, g.says(all), strength, words.ServingCode.Of())
@@ -341,6 +341,12 @@ func silentFor(g slowGroup, all int) *answer.Finding {
 	clauses := waitClauses(&x, of, at, remote)
 	f := finding(answer.FindingDependency, append([]answer.Verdict{x}, clauses...)...)
 	f.Next = []string{"requests"}
+	if g.code != nil {
+		f.Next = []string{"httpclients", "requests"}
+	}
+	if len(g.behind) > 0 {
+		f.Next = append(f.Next, "waits")
+	}
 	if few {
 		f.Severity = answer.SeverityWarning
 	}

@@ -208,6 +208,7 @@ func TestBehindSilentDependency(t *testing.T) {
 		}
 		require.Len(t, out.Findings, 2, name)
 		assert.Equal(t, c.says, out.Findings[0].Text)
+		assert.Equal(t, []string{"requests", "waits"}, out.Findings[0].Next)
 		assert.Equal(t, answer.SeverityHigh, out.Findings[0].Severity)
 		assert.Equal(t, answer.StrengthLikely, out.Findings[0].Strength)
 		assert.Equal(t, follows, permits.Clauses[len(permits.Clauses)-1].Text)
@@ -250,6 +251,7 @@ func TestBehindSilentCode(t *testing.T) {
 		}
 		assert.Equal(t, c.says, out.Findings[0].Text)
 		assert.Equal(t, answer.FindingDependency, out.Findings[0].Kind)
+		assert.Equal(t, name == "silent", out.Findings[0].Strength == answer.StrengthPossible, "it may poll for events that the requests wait for")
 		last := out.Findings[1].Clauses[len(out.Findings[1].Clauses)-1]
 		assert.Equal(t, "it follows from the finding \"silent dependency\"", last.Text)
 	}
