@@ -1081,7 +1081,7 @@ func (g *grapher) held() []answer.Verdict {
 			onward = words.LeftHeld.Of(g.name(first.runners[0]))
 		default:
 			onward = g.onward(first.runners, first)
-			if len(names) < contended && !slices.ContainsFunc(first.runners, func(t *stackwalk.Thread) bool { return !g.runs(t) || g.s.endless(t) }) {
+			if !slices.ContainsFunc(first.runners, func(t *stackwalk.Thread) bool { return !g.releasesSoon(t, len(names)) }) {
 				kind = answer.NoFinding // it is released in a moment: most locks of a busy process look so now and then
 			}
 		}
@@ -1094,6 +1094,16 @@ func (g *grapher) held() []answer.Verdict {
 		out = append(out, v)
 	}
 	return out
+}
+
+// releasesSoon reports whether a thread that holds a lock runs, though for few waiters, or sleeps for so short a time that all who wait have their turn
+// within a second. The time is the constant that its code passes to Thread.Sleep.
+func (g *grapher) releasesSoon(t *stackwalk.Thread, waiting int) bool {
+	if g.runs(t) {
+		return waiting < contended && !g.s.endless(t)
+	}
+	length, known := g.s.sleepOf(t)
+	return known && length >= 0 && time.Duration(waiting)*length <= briefly
 }
 
 // contended is how many threads wait for a lock that does not pass from one to the other quickly, though its holders run.

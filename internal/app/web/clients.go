@@ -26,7 +26,7 @@ type (
 		Authority objects.RefField `field:"_originAuthority,optional"`
 		Host      objects.RefField `field:"_host,optional"`
 		Port      objects.IntField `field:"_port,optional"`
-		Proxy     objects.RefField `field:"_proxyUri"`
+		Proxy     objects.RefField `field:"_proxyUri,optional"`
 		Disposed  objects.IntField `field:"_disposed,optional"`
 		Max       objects.IntField `field:"_maxHttp11Connections|_maxConnections,optional"`
 		Count     objects.IntField `field:"_associatedHttp11ConnectionCount|_associatedConnectionCount,optional"`
