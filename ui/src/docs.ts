@@ -605,7 +605,7 @@ export interface PoolWorker {
 }
 
 export interface Problem {
-  advice?: string; count?: number; exit?: number; host?: boolean; kind: string; text: string;
+  advice?: string; count?: number; exit?: number; host?: boolean; kind: string; limit?: boolean; text: string;
 }
 
 export interface QueryColumn {
