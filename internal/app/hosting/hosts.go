@@ -223,7 +223,7 @@ func serviceState(f tasks.Flags) string {
 	return answer.ServiceCompleted
 }
 
-// standing finds the service that a host starts or stops in a stack, by awaiting its StartAsync or StopAsync: machine is that of the host's own
+// standing finds the service that a host starts or stops in a stack, by awaiting its StartAsync or StopAsync: machine is the host's own
 // method. It is the one that the outermost method refers to, or the current one of an iterator in a method of the host.
 func (r *Reader) standing(in shapes.Reading, h *heap.Heap, hosts []answer.Host, s *answer.AsyncStack, machine string) {
 	path := pathTo(s.Frames, machine)

@@ -14,7 +14,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestFailed: a fault is known whatever it is wrapped in, and an error of a dump is none.
+// TestFailed: a fault is known whatever it is wrapped in; an error of a dump is no such fault.
 func TestFailed(t *testing.T) {
 	_, missing := os.Open(filepath.Join(t.TempDir(), "none"))
 	fault := &machine.Error{Err: errors.New("no folder"), Next: "make one"}
