@@ -396,7 +396,7 @@ func (im *Image) StaticSymbols() iter.Seq2[Export, error] {
 	}
 }
 
-// name returns the string at an offset. It reports false if there is none.
+// name returns the string at an offset. It reports false if there is no string.
 func (t *elfSymtab) name(off uint32) (string, bool) {
 	if int64(off) >= int64(len(t.strs)) {
 		return "", false

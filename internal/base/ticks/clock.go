@@ -38,7 +38,7 @@ func (c *Clock) Widen(ms uint32) int64 {
 	return c.newest + int64(int32(ms-uint32(c.newest)))
 }
 
-// Now returns the newest recorded time in milliseconds, or target.ErrNotInDump if there is none.
+// Now returns the newest recorded time in milliseconds, or target.ErrNotInDump if no time was recorded.
 func (c *Clock) Now() answer.Maybe[int64] {
 	for _, ms := range c.narrow {
 		c.Note64(c.Widen(ms), nil)

@@ -25,7 +25,7 @@ type Archive struct {
 // NewArchive returns an empty archive.
 func NewArchive() *Archive { return &Archive{map[string][]byte{}} }
 
-// ReadArchive reads the archive in a folder. The error is fs.ErrNotExist if there is none.
+// ReadArchive reads the archive in a folder. The error is fs.ErrNotExist if there is no archive.
 func ReadArchive(dir string) (*Archive, error) {
 	raw, err := os.ReadFile(filepath.Join(dir, ArchiveName))
 	if err == nil {
