@@ -324,7 +324,7 @@ func silentFor(g slowGroup, all int) *answer.Finding {
 		of[asyncName(slow[i].Stack)]++
 		at[cmp.Or(innermost(slow[i].Stack), asyncName(slow[i].Stack))]++
 	}
-	remote := answer.WaitServer
+	var remote answer.WaitKind
 	if g.code != nil {
 		remote = g.code.remote
 		of[g.code.method], at[g.code.method] = 1, 1
