@@ -25,11 +25,15 @@ type faulty struct {
 	x     target.Exception
 	other target.Range // the handler's stack
 	bytes map[target.Addr]byte
+	cut   target.Range // what is not in the dump
 }
 
 func (p *faulty) Exception() (target.Exception, bool) { return p.x, p.x.Words != "" }
 
 func (p *faulty) ReadMemory(b []byte, a target.Addr) (int, error) {
+	if p.cut.Contains(a) {
+		return 0, target.ErrNotInDump
+	}
 	n, err := p.Target.ReadMemory(b, a)
 	if p.other.Contains(a) && a+target.Addr(len(b)) <= p.other.End {
 		n, err = len(b), nil
@@ -46,6 +50,9 @@ func (p *faulty) ReadMemory(b []byte, a target.Addr) (int, error) {
 		if b[i] = v; i >= n {
 			n, err = i+1, nil
 		}
+	}
+	if a < p.cut.Start && a+target.Addr(n) > p.cut.Start {
+		n = int(p.cut.Start - a)
 	}
 	if n < len(b) && err == nil {
 		err = target.ErrNotInDump
