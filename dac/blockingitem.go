@@ -61,6 +61,9 @@ func (r *Runtime) BlockingItems(t *Thread) ([]BlockingItem, error) {
 		if item.Block, err = r.SyncBlockOfLock(item.Monitor); err != nil {
 			return out, fmt.Errorf("monitors that thread %d waits for: %w", t.ManagedID, err)
 		}
+		if item.Kind == BlockedEnter && !item.Block.Held && item.Block.Waiters == 0 { // it is counted, or has the lock (syncblk.cpp, EnterEpilog)
+			return out, target.Corruptf("thread %d waits to enter the monitor of %016x, which is free and has no waiters", t.ManagedID, uint64(item.Block.Object))
+		}
 		out = append(out, item)
 		at = next
 	}

@@ -301,6 +301,9 @@ func (c *members) globals(r *CodeReader) {
 	if c.managerErr = cmp.Or(jitErr, r2rErr); c.r2rByImage {
 		c.managerErr = nil
 	}
+	if c.managerErr == nil && (c.jitManager == 0 || c.r2rManager == 0 && !c.r2rByImage) {
+		c.managerErr = target.Corruptf("the runtime has no manager of compiled code") // it makes them before its first method (codeman.cpp, ExecutionManager::Init)
+	}
 }
 
 // global returns the pointer in a global variable.

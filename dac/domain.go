@@ -16,12 +16,24 @@ type AppDomain struct {
 	Name string // friendly name, "clrhost"
 }
 
+// errNoDomain is the error for a runtime without an application domain. It makes one before its first managed thread.
+var errNoDomain = target.Corruptf("the runtime has no application domain")
+
+// domain returns the address of the application domain.
+func (r *Runtime) domain() (target.Addr, error) {
+	a, err := r.GlobalPointer("AppDomain")
+	if err == nil && a == 0 {
+		err = errNoDomain
+	}
+	return a, err
+}
+
 // AppDomain returns the application domain.
 func (r *Runtime) AppDomain() (AppDomain, error) {
 	if err := r.Check(FeatureDomains); err != nil {
 		return AppDomain{}, err
 	}
-	a, err := r.GlobalPointer("AppDomain")
+	a, err := r.domain()
 	if err != nil {
 		return AppDomain{}, fmt.Errorf("AppDomain: %w", err)
 	}
@@ -45,7 +57,7 @@ func (r *Runtime) RootAssembly() (target.Addr, error) {
 	if r.off.AppDomain.RootAssembly == layout.Absent {
 		return 0, target.Unsupportedf("the layout lacks the AppDomain's root assembly")
 	}
-	a, err := r.GlobalPointer("AppDomain")
+	a, err := r.domain()
 	if err == nil {
 		a, err = r.ptr(a, r.off.AppDomain.RootAssembly, "AppDomain.RootAssembly")
 	}
@@ -74,11 +86,11 @@ func (r *Runtime) readModules() ([]*Module, error) {
 	if err := r.Check(FeatureModules); err != nil {
 		return nil, err
 	}
-	domain, err := r.GlobalPointer("AppDomain")
+	domain, err := r.domain()
 	if err != nil {
 		return nil, fmt.Errorf("assemblies: %w", err)
 	}
-	list, err := r.modulesOf(domain)
+	list, err := r.modulesOf(domain, func(error) {})
 	if err == nil {
 		if err = r.unlisted(list); err != nil {
 			err = fmt.Errorf("assemblies: %w", err)
@@ -87,8 +99,8 @@ func (r *Runtime) readModules() ([]*Module, error) {
 	return list, err
 }
 
-// modulesOf reads the list of assemblies of the domain at an address.
-func (r *Runtime) modulesOf(domain target.Addr) ([]*Module, error) {
+// modulesOf reads the list of assemblies of the domain at an address. It calls unready for an assembly without a module.
+func (r *Runtime) modulesOf(domain target.Addr, unready func(error)) ([]*Module, error) {
 	list := domain + target.Addr(r.off.AppDomain.Assemblies)
 	rd := layout.Reader{Mem: r.mem, Base: list}
 	count := rd.U32(r.off.ArrayList.Count)
@@ -120,7 +132,9 @@ func (r *Runtime) modulesOf(domain target.Addr) ([]*Module, error) {
 		seen += uint32(stored)
 		for i := 0; i < stored; i++ {
 			m, err := r.domainModule(items + target.Addr(8*i))
-			if err != nil {
+			if errors.Is(err, errNoModule) {
+				unready(err)
+			} else if err != nil {
 				note(err)
 				i = max(i, nextStoredWord(r.mem, items, i, stored)-1)
 			} else if m != nil {
@@ -134,8 +148,11 @@ func (r *Runtime) modulesOf(domain target.Addr) ([]*Module, error) {
 	return out, firstErr
 }
 
+// errNoModule is the error for an assembly without a module. The runtime lists an assembly before it has made the module.
+var errNoModule = fmt.Errorf("it has no module; it is damaged, or was being loaded or unloaded and is %w", target.ErrNotInDump)
+
 // domainModule returns the module of the DomainAssembly or Assembly that the word at slot points to, or nil for
-// an empty slot.
+// an empty slot. It returns errNoModule for an assembly without one.
 func (r *Runtime) domainModule(slot target.Addr) (*Module, error) {
 	da, err := target.Pointer(r.mem, slot)
 	if err != nil || da == 0 {
@@ -153,7 +170,10 @@ func (r *Runtime) domainModule(slot target.Addr) (*Module, error) {
 	default: // since 11 the list contains Assemblies
 		module, err = r.ptr(da, r.off.Assembly.Module, "Assembly.Module")
 	}
-	if err != nil || module == 0 { // an assembly that is being loaded has no module yet
+	if err == nil && module == 0 {
+		err = fmt.Errorf("assembly %016x: %w", uint64(da), errNoModule)
+	}
+	if err != nil {
 		return nil, err
 	}
 	return r.TrustedModule(module)

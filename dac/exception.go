@@ -176,6 +176,9 @@ func (r clr) readTrace(e *Exception) ([]TraceFrame, error) {
 		if rd.Err == nil && f.Method != 0 && !canonical(f.Method) {
 			rd.Err = target.CorruptHeapf("frame %d is of the method %016x, where none can be", i, uint64(f.Method))
 		}
+		if rd.Err == nil && f.SP == 0 { // IP can be 0
+			rd.Err = target.CorruptHeapf("frame %d has no stack pointer", i)
+		}
 		if rd.Err != nil {
 			return frames, rd.Err
 		}

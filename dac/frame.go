@@ -111,8 +111,11 @@ func (r *Runtime) Frame(a target.Addr) (Frame, error) {
 	if f.Kind = frameKinds[f.Class]; f.Kind == FrameUnknown {
 		f.Kind = FramePlain // a new class that the descriptor names
 	}
-	if next == topFrame {
+	switch next {
+	case topFrame:
 		f.Next = 0
+	case 0:
+		return f, target.Corruptf("Frame %016x: there is no next frame, and the chain does not end", uint64(a))
 	}
 	return f, nil
 }

@@ -191,7 +191,7 @@ func (v *slotProver) appDomain(at target.Addr) bool {
 	if domain == 0 || v.polymorphic("AppDomain") && !v.hasVTable(domain) {
 		return false
 	}
-	mods, err := v.r.modulesOf(domain)
+	mods, err := v.r.modulesOf(domain, func(error) {})
 	return len(mods) > 0 && (err == nil || errors.Is(err, target.ErrNotInDump))
 }
 

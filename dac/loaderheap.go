@@ -132,9 +132,6 @@ func (r *Runtime) LoaderAllocator(a target.Addr) (*LoaderAllocator, error) {
 			at, err = r.heapPointer(o, a, h)
 		}
 		switch {
-		case err == nil && at == 0 && h.kind.always():
-			err = target.Corruptf("there is none")
-			fallthrough
 		case err != nil && firstErr == nil:
 			firstErr = fmt.Errorf("%v of LoaderAllocator %016x: %w", h.kind, uint64(a), err)
 		case err == nil && at != 0:
@@ -194,16 +191,24 @@ func (o *loaderOffsets) callStubs() int {
 	return o.SystemDomain.CallStubs
 }
 
-// heapPointer returns the address of a heap of the allocator at a, or 0 if the runtime has not made the heap.
+// heapPointer returns the address of a heap of the allocator at a, or 0 if the runtime has not made the heap. It makes the stubs' manager of the
+// global allocator when it starts, and all heaps of a manager before it enters the manager (virtualcallstub.cpp, VirtualCallStubManager::Init).
 func (r *Runtime) heapPointer(o *loaderOffsets, a target.Addr, h heapMember) (target.Addr, error) {
 	if h.stub {
 		manager, err := r.ptr(a, o.callStubs(), "LoaderAllocator.VirtualCallStubManager")
 		if err != nil || manager == 0 {
+			if global, gerr := r.GlobalLoaderAllocator(); err == nil && gerr == nil && global == a {
+				err = target.Corruptf("there is no manager of call stubs")
+			}
 			return 0, err
 		}
 		a = manager
 	}
-	return r.ptr(a, h.off, "LoaderAllocator."+h.kind.String())
+	at, err := r.ptr(a, h.off, "LoaderAllocator."+h.kind.String())
+	if err == nil && at == 0 && (h.stub || h.kind.always()) {
+		err = target.Corruptf("there is none")
+	}
+	return at, err
 }
 
 // loaderHeap reads the blocks of the heap at a.

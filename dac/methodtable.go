@@ -1,6 +1,7 @@
 package dac
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -228,7 +229,7 @@ func (r *Runtime) TrustedMethodTable(a target.Addr) (*MethodTable, error) {
 func (r clr) readMethodTable(a target.Addr) (*MethodTable, error) {
 	mt, loader, err := r.methodTableMembers(a)
 	if err == nil {
-		err = mt.checkKind()
+		err = cmp.Or(mt.checkKind(), r.checkBase(mt))
 	}
 	if err != nil {
 		return nil, err
@@ -251,6 +252,15 @@ func (m *MethodTable) checkKind() error {
 		return notMethodTable(m.Addr)
 	}
 	return nil
+}
+
+// checkBase returns an error for a class without a base class. Only System.Object, the type of free blocks, interfaces and the class of
+// a module's global members, which is its first, have none.
+func (r *Runtime) checkBase(m *MethodTable) error {
+	if m.Parent != 0 || m.IsInterface() || m.Token.Row() <= 1 || r.known.Object == 0 || m.Addr == r.known.Object || m.Addr == r.known.Free {
+		return nil
+	}
+	return target.Corruptf("MethodTable %016x has no base class", uint64(m.Addr))
 }
 
 // methodTableMembers reads the members of the MethodTable at a. Before .NET 9 it returns the loader module,

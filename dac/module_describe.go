@@ -205,6 +205,10 @@ func (r *Runtime) describeAppDomain(a target.Addr, name answer.Text, heaps []ans
 	d.Name = d.Text(name.S, name.Err)
 	mods, err := r.Modules()
 	d.Note(err)
+	if err == nil {
+		_, err = r.modulesOf(a, d.Note)
+		d.Note(err)
+	}
 	for _, m := range mods {
 		as := m.describeAssembly(answer.Known(a), answer.Gaps{})
 		for _, gap := range as.Noted() {

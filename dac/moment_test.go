@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/files/layout"
 	"github.com/sosgo/sosgo/internal/test/testcase"
 	"github.com/sosgo/sosgo/target"
@@ -53,6 +54,71 @@ func TestAssemblyBeingLoaded(t *testing.T) {
 		mem.Set()
 	}
 	require.NotZero(t, full)
+}
+
+// TestModuleBeingMade takes the module of an assembly away: the domain is described without it, and the assembly is noted as one that was being loaded.
+func TestModuleBeingMade(t *testing.T) {
+	rt, mem := overlaid(t, "net10-zoo")
+	mods, err := rt.Modules()
+	require.NoError(t, err)
+	root, err := rt.RootAssembly()
+	require.NoError(t, err)
+	m := mods[len(mods)-1]
+	require.NotEqual(t, root, m.Assembly)
+	domain, err := rt.domain()
+	require.NoError(t, err)
+	require.Empty(t, rt.describeAppDomain(domain, answer.Text{}, nil).Noted())
+	setWord(mem, m.Assembly+target.Addr(rt.off.Assembly.Module), 0)
+	noted := rt.describeAppDomain(domain, answer.Text{}, nil).Noted()
+	require.Len(t, noted, 1)
+	require.Equal(t, target.ErrNotInDump, target.Kind(noted[0]))
+	require.ErrorContains(t, noted[0], "was being loaded")
+}
+
+// TestLockBeingTaken has held locks with one of the two ids of their holders, and with ids of two threads.
+func TestLockBeingTaken(t *testing.T) {
+	rt, mem := overlaid(t, "net10-zoo")
+	require.NotEqual(t, layout.Absent, rt.off.SyncBlock.HoldingOSID)
+	tried := 0
+	for b, err := range rt.SyncBlocks() {
+		require.NoError(t, err)
+		if !b.Held {
+			continue
+		}
+		at := b.Addr + target.Addr(rt.off.SyncBlock.HoldingOSID)
+		id, err := target.Uint64(mem, at)
+		require.NoError(t, err)
+		require.NotZero(t, id)
+		require.NoError(t, rt.deniesHolder(&b))
+		setWord(mem, at, 0)
+		require.NoError(t, rt.deniesHolder(&b))
+		setWord(mem, at, id+1)
+		require.ErrorIs(t, rt.deniesHolder(&b), target.ErrCorrupt)
+		mem.Set()
+		tried++
+	}
+	require.NotZero(t, tried)
+}
+
+// TestStubsBeingMade has an allocator that is not the global one, without a manager of stubs.
+func TestStubsBeingMade(t *testing.T) {
+	rt, mem := overlaid(t, "net10-zoo")
+	o, err := rt.loaderLayout()
+	require.NoError(t, err)
+	global, err := rt.GlobalLoaderAllocator()
+	require.NoError(t, err)
+	stubs := heapMember{kind: IndirectionCellHeap, off: o.CallStubs.Indcell, stub: true}
+	at, err := rt.heapPointer(o, global, stubs)
+	require.NoError(t, err)
+	require.NotZero(t, at)
+	other := global + 0x1000
+	setWord(mem, other+target.Addr(o.callStubs()), 0)
+	at, err = rt.heapPointer(o, other, stubs)
+	require.NoError(t, err)
+	require.Zero(t, at)
+	setWord(mem, global+target.Addr(o.callStubs()), 0)
+	_, err = rt.heapPointer(o, global, stubs)
+	require.ErrorIs(t, err, target.ErrCorrupt)
 }
 
 // TestCodeHeapBeingMade takes one or more code heaps out of the list.

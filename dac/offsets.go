@@ -333,10 +333,11 @@ type offsets struct {
 		Cleanup int `layout:"CleanupBlockList,optional"`
 	} `struct:"SyncBlockCache,optional"`
 	SyncBlock struct {
-		LockState     int `layout:"LockState,optional"` // this and the next five: before 11
+		LockState     int `layout:"LockState,optional"` // this and the next four: before 11
 		Recursion     int `layout:"Recursion,optional"`
 		HoldingID     int `layout:"HoldingThreadId,optional"`
 		HoldingThread int `layout:"HoldingThread,optional"`
+		HoldingOSID   int `layout:"HoldingOSThreadId,optional"`
 		Index         int `layout:"SyncIndex,optional"`
 		Link          int `layout:"Link|LinkNext,optional"`
 		Lock          int `layout:"Lock,optional"` // a handle to a System.Threading.Lock; since 11

@@ -122,17 +122,36 @@ func (im *r2rImage) function(c *members, i int) (RuntimeFunction, error) {
 	return c.function(b, im.base), nil
 }
 
-// find returns the index of the last function that starts at or before ip, or -1.
+// find returns the index of the last function that starts at or before ip, or -1. It returns target.ErrCorrupt if it meets functions that are not
+// in order.
 func (im *r2rImage) find(c *members, ip target.Addr) (int, error) {
-	var failed error
-	i := sort.Search(im.count, func(i int) bool {
+	low, high := -1, im.count // the last that starts at or before ip is low, or between them
+	var above, below RuntimeFunction
+	for high-low > 1 {
+		i := int(uint(low+1+high) >> 1)
 		f, err := im.function(c, i)
-		if err != nil && failed == nil {
-			failed = err
+		if err == nil && (low >= 0 && f.Begin <= below.Begin || high < im.count && f.Begin >= above.Begin) {
+			err = im.disordered(i, f)
 		}
-		return f.Begin > ip
-	})
-	return i - 1, failed
+		switch {
+		case err != nil:
+			return 0, err
+		case f.Begin > ip:
+			high, above = i, f
+		default:
+			low, below = i, f
+		}
+	}
+	if low > 0 {
+		if f, err := im.function(c, low-1); err == nil && f.Begin >= below.Begin {
+			return 0, im.disordered(low, below)
+		}
+	}
+	return low, nil
+}
+
+func (im *r2rImage) disordered(i int, f RuntimeFunction) error {
+	return target.Corruptf("RUNTIME_FUNCTION %d of %s begins at %016x, and the functions beside it are not in order with it", i, im.module.Label(), uint64(f.Begin))
 }
 
 func (im *r2rImage) lookup(r *CodeReader, c *members, ip target.Addr) (CodeInfo, error) {
@@ -149,6 +168,9 @@ func (im *r2rImage) lookup(r *CodeReader, c *members, ip target.Addr) (CodeInfo,
 	}
 	if err := r.completeEntry(c, im, at, &f); err != nil {
 		return CodeInfo{}, err
+	}
+	if f.End < f.Begin {
+		return CodeInfo{}, im.disordered(at, f)
 	}
 	if ip >= f.End {
 		return CodeInfo{}, ErrNoCode // a thunk or padding between methods
@@ -236,6 +258,10 @@ func (im *r2rImage) readBody(r *CodeReader, f RuntimeFunction, i int, md target.
 	if err == nil {
 		b.info.GCInfo = f.Unwind + target.Addr(size) // follows the method's unwind information
 		b.info.Size, err = r.gcCodeLength(im.mem, b.info)
+		if part := uint64(f.End - f.Begin); err == nil && f.End > f.Begin && b.info.Size < part {
+			err = target.Corruptf("its GC info is of %d bytes of code, and its first part has %d", b.info.Size, part)
+			b.info.Size, b.info.GCInfo = 0, 0
+		}
 	}
 	b.info.lack = err
 	kept, _ := r.bodies.LoadOrStore(f.Begin, b)

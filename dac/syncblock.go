@@ -118,7 +118,30 @@ func (r *Runtime) readSyncBlock(index uint32) (SyncBlock, error) {
 	if own != index {
 		return b, target.Corruptf("it says that its index is %d", own)
 	}
-	return b, nil
+	if b.Held && b.Object == 0 {
+		return b, target.Corruptf("it is held, and has no object")
+	}
+	return b, r.deniesHolder(&b)
+}
+
+// deniesHolder returns an error if a held lock has the OS id of another thread than its holder. The runtime stores both ids while it has the lock, and clears
+// them before it leaves the lock (syncblk.cpp, AwareLock), so that one may be 0.
+func (r *Runtime) deniesHolder(b *SyncBlock) error {
+	if r.off.SyncBlock.HoldingOSID == layout.Absent || !b.Held {
+		return nil
+	}
+	id, err := target.Uint64(r.mem, b.Addr+target.Addr(r.off.SyncBlock.HoldingOSID))
+	if err != nil || id == 0 {
+		return nil //nolint:nilerr // there is nothing to compare with
+	}
+	list, _ := r.threads.Get(r.listThreads) // what can't be read is not compared
+	for i := range list.threads {
+		t := &list.threads[i]
+		if (t.Addr == b.OwnerThread || b.OwnerThread == 0 && t.ManagedID == b.OwnerID) && t.OSID != 0 && t.OSID != uint32(id) {
+			return target.Corruptf("thread %d (%#x) holds it, and it names the OS thread %#x", t.ManagedID, t.OSID, id)
+		}
+	}
+	return nil
 }
 
 // managedSyncBlock reads the lock of a sync block of .NET 11: a lock object, or the thin lock that was in the

@@ -172,6 +172,8 @@ func (r *Runtime) readThread(a target.Addr) (Thread, error) {
 	} else if rd.Err == nil {
 		if t.Domain, rd.Err = r.GlobalPointer("AppDomain"); layout.IsRefused(rd.Err) {
 			rd.Err = nil
+		} else if rd.Err == nil && t.Domain == 0 {
+			rd.Err = errNoDomain
 		}
 	}
 	if rd.Err != nil {

@@ -78,7 +78,7 @@ func (e *missingImage) Advice() string {
 func managedCode(c *dac.CodeInfo) unwind.Code {
 	return unwind.Code{
 		Range:  target.Range{Start: c.Function.Begin, End: c.Function.End},
-		Format: unwind.FormatWindows, Base: c.Base, Info: c.Function.Unwind, Packed: c.Function.Packed,
+		Format: unwind.FormatWindows, Base: c.Base, Info: c.Function.Unwind, Packed: c.Function.Packed, Managed: true,
 	}
 }
 

@@ -2,6 +2,7 @@ package unwind
 
 import (
 	"encoding/binary"
+	"slices"
 
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/target"
@@ -99,6 +100,9 @@ func (u *Unwinder) decodeAMD64(code Code) *windowsInfo {
 		if err == nil {
 			err = wi.add(codes, version, depth > 0, head[3]>>4)
 		}
+		if err == nil && code.Managed && depth == 0 {
+			err = u.deniesPushes(code.Range.Start, wi)
+		}
 		if err != nil {
 			wi.err = err
 			return wi
@@ -113,6 +117,46 @@ func (u *Unwinder) decodeAMD64(code Code) *windowsInfo {
 			return wi
 		}
 		at = code.Base + target.Addr(next&^1)
+	}
+}
+
+// The opcodes of push, of its prefix for registers from R8 on, and of a breakpoint.
+const (
+	pushAMD64       = 0x50
+	prefixB         = 0x41
+	breakpointAMD64 = 0xcc
+)
+
+// deniesPushes returns an error if the prologue of managed code at start pushes other registers than its unwind data list. A prologue that is not in
+// the dump, or has a debugger's breakpoint, denies nothing. The data of a method that continues another one's frame begin with operations at offset 0,
+// which have no instruction.
+func (u *Unwinder) deniesPushes(start target.Addr, wi *windowsInfo) error {
+	code, err := target.Bytes(u.mem, start, int(wi.prolog))
+	if err != nil || slices.Contains(code, breakpointAMD64) {
+		return nil //nolint:nilerr // there is nothing to compare with
+	}
+	listed := map[int]*windowsOp{}
+	for i := range wi.ops {
+		o := &wi.ops[i]
+		at := int(o.offset)
+		listed[at] = o
+		if at > len(code) || o.op == opPushNonvol && at > 0 && code[at-1] != pushAMD64|o.reg&7 {
+			return target.Corruptf("UNWIND_INFO of the code at %#x: an operation at offset %d that its prologue does not have", uint64(start), at)
+		}
+	}
+	for at := 0; ; {
+		n := 1
+		if at+1 < len(code) && code[at] == prefixB {
+			n = 2
+		}
+		at += n
+		if at > len(code) || code[at-1]&^7 != pushAMD64 {
+			return nil
+		}
+		reg := code[at-1]&7 | byte(8*(n-1))
+		if o := listed[at]; o == nil || o.op != opAllocLarge && (o.op != opPushNonvol || o.reg != reg) {
+			return target.Corruptf("UNWIND_INFO of the code at %#x lacks a push at offset %d", uint64(start), at)
+		}
 	}
 }
 

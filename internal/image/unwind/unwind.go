@@ -69,6 +69,8 @@ type Code struct {
 	Base   target.Addr // FormatWindows: the base of RVAs in the unwind data
 	Info   target.Addr // FormatWindows: the unwind data
 	Packed uint32      // FormatWindows on ARM64: the packed word if Info is 0; FormatCompact: the encoding
+	// Managed reports that a compiler of .NET made the code: its unwind data list each register that the prologue pushes.
+	Managed bool
 
 	fde *fde // FormatDWARF
 }
