@@ -308,6 +308,9 @@ func (c *collector) add(a target.Addr, k *kind) {
 			it.flags = Flags(flags)
 			next, err = k.task.Continuation.Addr(x)
 		}
+		if err == nil && !it.flags.plausible() {
+			err = target.CorruptHeapf("task %016x has the flags %#x, which contradict each other", uint64(a), uint32(it.flags))
+		}
 	} else if it.pooledDone, err = c.r.sourceDone(k.source, k.pooled.Source.At(x)); err == nil {
 		next, err = k.source.waiter(k.pooled.Source.At(x))
 	}

@@ -36,9 +36,9 @@ func (r *Reader) hop(k *kind, a target.Addr) (target.Addr, error) {
 	case k.item():
 		return 0, nil
 	case k.next != nil:
-		return k.next.Task.Addr(x)
+		return continues(&k.next.Task, x)
 	case k.await != nil:
-		return k.await.Action.Addr(x)
+		return continues(&k.await.Action, x)
 	case k.delegate != nil:
 		return k.delegate.Target.Addr(x)
 	case k.wrapper != nil:
@@ -47,6 +47,15 @@ func (r *Reader) hop(k *kind, a target.Addr) (target.Addr, error) {
 		return k.awaited.Owner.Addr(x)
 	}
 	return 0, nil
+}
+
+// continues returns what the continuation x runs, which is null only once it has run, when no task refers to it (TaskContinuation.cs).
+func continues(f *objects.RefField, x objects.Instance) (target.Addr, error) {
+	a, err := f.Addr(x)
+	if err == nil && a == 0 {
+		err = target.CorruptHeapf("continuation %016x runs nothing", uint64(x.Object()))
+	}
+	return a, err
 }
 
 // expand calls visit with the resolved address of each continuation of a, which may be a list.

@@ -31,6 +31,18 @@ const (
 	FlagTaskScheduledWasFired     Flags = 0x40000000
 )
 
+// Options of tasks that wait for something else than a worker (Task.cs, InternalTaskOptions).
+const (
+	optionContinuation Flags = 0x200
+	optionPromise      Flags = 0x400
+)
+
+// plausible reports whether the flags can be of a task. One that nobody starts has WaitingForActivation from its constructor on, and keeps it
+// (Task.cs, TaskConstructorCore).
+func (f Flags) plausible() bool {
+	return f&(optionContinuation|optionPromise) == 0 || f&FlagWaitingForActivation != 0
+}
+
 // flagNames names the bits: Task.CreationOptions and internal options in the low half, states in the high half.
 var flagNames = [32]string{
 	0: "PreferFairness", 1: "LongRunning", 2: "AttachedToParent", 3: "DenyChildAttach", 4: "HideScheduler", 6: "RunContinuationsAsynchronously",

@@ -49,7 +49,7 @@ func (r *Reader) describeItem(g *answer.Gaps, out *answer.WorkItem, o objects.Ob
 		}
 		out.Kind = answer.ItemCallback
 		r.state(g, out, s.State.Value(at))
-		return r.setMethod(g, &out.Method, &s.Callback, at)
+		return r.mustCall(g, &out.Method, &s.Callback, at)
 	}
 	if s, at, is, err := shapes.TryBind[*box](r.b, o); is || err != nil {
 		if err != nil {
@@ -76,7 +76,7 @@ func (r *Reader) describeItem(g *answer.Gaps, out *answer.WorkItem, o objects.Ob
 		}
 		out.Kind = answer.ItemTimer
 		r.state(g, out, s.State.Value(at))
-		return r.setMethod(g, &out.Method, &s.Callback, at)
+		return r.mustCall(g, &out.Method, &s.Callback, at)
 	}
 	out.State = simpleFields(g, o)
 	return nil
@@ -89,6 +89,14 @@ func (r *Reader) setMethod(g *answer.Gaps, to *answer.Text, f *objects.RefField,
 		*to, _ = r.call(g, d)
 	}
 	return err
+}
+
+// mustCall is setMethod for a delegate that is never null.
+func (r *Reader) mustCall(g *answer.Gaps, to *answer.Text, f *objects.RefField, at objects.Instance) error {
+	if d, err := f.Addr(at); err == nil && d == 0 {
+		return target.CorruptHeapf("it has no callback")
+	}
+	return r.setMethod(g, to, f, at)
 }
 
 // state describes the argument of a method.

@@ -157,6 +157,9 @@ func (r *Reader) portable(out *answer.ThreadPool, c *ticks.Clock) (bool, error) 
 		*f.to = answer.Of(f.field.Int(at))
 		out.Note(f.to.Err())
 	}
+	if least, most := out.Min, out.Max; least.Err() == nil && most.Err() == nil && (least.Value < 1 || most.Value < least.Value) {
+		out.Note(target.CorruptHeapf("the pool has %d threads at least and %d at most", least.Value, most.Value))
+	}
 	c.Note32(out.Dequeued.Value, out.Dequeued.Err())
 	r.waitThreads(out, &s.Waits, at)
 	r.ports(out)

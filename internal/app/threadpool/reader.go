@@ -52,7 +52,8 @@ func static[S any](b *objects.Binder, held string, field func(S) *objects.Static
 		case err != nil:
 			failed = err
 			continue
-		case v.IsNull():
+		case v.IsNull(): // the constructor of the class sets it, and nothing changes it
+			failed = target.CorruptHeapf("a static field of %s is null, though the class is initialized", held)
 			continue
 		}
 		return v.Object()

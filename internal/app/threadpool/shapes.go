@@ -124,14 +124,19 @@ type (
 		Instances objects.StaticField `static:"<Instances>k__BackingField"`
 	}
 	timerQueue struct {
-		_       objects.Shape    `of:"System.Threading.TimerQueue"`
-		Short   objects.RefField `field:"_shortTimers"`
-		Long    objects.RefField `field:"_longTimers"`
-		Started objects.IntField `field:"_currentTimerStartTicks,optional"`
+		_         objects.Shape    `of:"System.Threading.TimerQueue"`
+		Short     objects.RefField `field:"_shortTimers"`
+		Long      objects.RefField `field:"_longTimers"`
+		Started   objects.IntField `field:"_currentTimerStartTicks,optional"`
+		Threshold objects.IntField `field:"_currentAbsoluteThreshold,optional"`
+		Active    objects.IntField `field:"<ActiveCount>k__BackingField,optional"`
+		Lock      objects.RefField `field:"<SharedLock>k__BackingField,optional"`
 	}
 	queuedTimer struct {
 		_        objects.Shape    `of:"System.Threading.TimerQueueTimer"`
 		Next     objects.RefField `field:"_next"`
+		Previous objects.RefField `field:"_prev,optional"`
+		Short    objects.IntField `field:"_short,optional"`
 		Start    objects.IntField `field:"_startTicks"`
 		Due      objects.IntField `field:"_dueTime"`
 		Period   objects.IntField `field:"_period"`

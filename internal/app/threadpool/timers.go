@@ -89,12 +89,18 @@ func (r *Reader) eachTimer(ctx context.Context, lose func(error), visit func(que
 		if s.Started.Has() {
 			c.Note64(s.Started.Int(at))
 		}
+		check := r.newTimerCheck(s, at)
+		whole := true
 		for _, short := range []bool{true, false} {
 			first := &s.Long
 			if short {
 				first = &s.Short
 			}
+			check.last = 0
 			err := r.chain(ctx, first, at, func(s *queuedTimer, o objects.Object) error {
+				if err := check.timer(short, s, objects.InstanceOf(o)); err != nil {
+					lose(fmt.Errorf("timer %016x: %w", uint64(o.Addr), err))
+				}
 				c.Note64(s.Start.Int(objects.InstanceOf(o)))
 				return visit(n, short, s, o)
 			})
@@ -104,7 +110,11 @@ func (r *Reader) eachTimer(ctx context.Context, lose func(error), visit func(que
 			if errors.Is(err, target.ErrLimit) {
 				return err
 			}
+			whole = whole && err == nil
 			lose(err)
+		}
+		if whole {
+			lose(check.count())
 		}
 		n++
 	}
@@ -165,12 +175,13 @@ func (r *Reader) timer(g *answer.Gaps, t *answer.Timer, s *queuedTimer, at objec
 	if callback, err = s.Callback.Object(at); err != nil {
 		return err
 	}
+	if callback.Addr == 0 {
+		return target.CorruptHeapf("it has no callback")
+	}
 	t.Callback = callback.Addr
-	if callback.Addr != 0 {
-		var c call
-		if t.Method, c = r.call(g, callback); !c.static {
-			t.OnTarget = c.on
-		}
+	var c call
+	if t.Method, c = r.call(g, callback); !c.static {
+		t.OnTarget = c.on
 	}
 	v := s.State.Value(at)
 	t.State, t.StateType, t.StateLine = r.value(g, v)
