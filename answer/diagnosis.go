@@ -38,6 +38,7 @@ type Diagnosis struct {
 	InFiles  uint64             `json:"inFiles,omitempty" doc:"further bytes that sosgo shrink left to module files"`
 	Runtimes []RuntimeDiagnosis `json:"runtimes" doc:"the .NET runtimes in the process"`
 	NoMemory string             `json:"noMemory,omitempty" doc:"of a crash report: why no runtime is looked for"`
+	Foreign  string             `json:"foreign,omitempty" doc:"a runtime of .NET in the process that is not read, such as Unity's"`
 	Parts    []PartDiagnosis    `json:"parts,omitempty" doc:"what is there of the process"`
 	Used     []ModuleFile       `json:"moduleFiles,omitempty" doc:"files that were found for the runtimes' modules, and what proves or belies them"`
 	Files    []WantedFile       `json:"files,omitempty" doc:"module files that would help"`

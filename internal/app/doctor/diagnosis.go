@@ -54,6 +54,7 @@ func Of(p *process.Process, o Options) *answer.Diagnosis {
 	if crashreport.Of(s.file.Target) != nil {
 		g.NoMemory = new(crashreport.NoMemoryError).Error()
 	} else if len(d.Runtimes()) == 0 {
+		g.Foreign = dac.ForeignRuntime(s.file)
 		g.headless()
 	}
 	if s.chosen != nil {

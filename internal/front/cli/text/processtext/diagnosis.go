@@ -45,6 +45,8 @@ func Diagnosis(p *report.Page, g *answer.Diagnosis, o DiagnosisOptions) {
 	}
 	if g.NoMemory != "" {
 		fact(p, "Runtime:", "not looked for: %s", g.NoMemory)
+	} else if g.Foreign != "" {
+		fact(p, "Runtime:", "none that is read: %s", g.Foreign)
 	} else if len(g.Runtimes) == 0 {
 		fact(p, "Runtime:", "none found: no readable module exports what a .NET runtime does")
 	}
