@@ -206,15 +206,18 @@ func (j *job) attack(how *settings) (t tally, err error) {
 	random := rand.New(rand.NewPCG(how.seed, uint64(len(s.raw))))
 	for _, list := range [][]word{pointers, numbers} {
 		random.Shuffle(len(list), func(i, k int) { list[i], list[k] = list[k], list[i] })
-		if how.words > 0 {
+		if how.words > 0 && how.at == 0 {
 			list = list[:min(how.words, len(list))]
 		}
 		for _, w := range list {
+			if how.at != 0 && w.addr != target.Addr(how.at) {
+				continue
+			}
 			w.pointer = w.pointer || how.clear // pointers are cleared
 			f := finding{word: w}
 			f.outcome, f.lost, f.gained = s.overwrite(w)
 			t.counts[f.outcome]++
-			if f.outcome >= silent {
+			if f.outcome >= silent || how.at != 0 {
 				t.found = append(t.found, f)
 			}
 		}
@@ -329,10 +332,32 @@ func judge(sound, got answer) (o outcome, lost, gained []string) {
 			return said, lost, gained
 		}
 	}
-	if strings.Contains(text, "[proved]") || strings.Contains(text, "[recorded]") {
+	if slices.ContainsFunc(gained, func(l string) bool { return states(l, sound.stdout) }) {
 		return assertive, lost, gained
 	}
 	return silent, lost, gained
+}
+
+// states reports whether a line states something as proved or recorded that an answer does not have. A line with some of the clauses of another
+// states nothing new, nor does one with another number.
+func states(line, answer string) bool {
+	says, proved := strings.CutSuffix(line, " [proved]")
+	recorded := false
+	if !proved {
+		says, recorded = strings.CutSuffix(line, " [recorded]")
+	}
+	if !proved && !recorded {
+		return strings.Contains(line, "[proved]") || strings.Contains(line, "[recorded]")
+	}
+	if n, rest, ok := strings.Cut(says, ". "); ok && strings.Trim(n, "0123456789") == "" {
+		says = rest
+	}
+	for part := range strings.SplitSeq(strings.ReplaceAll(says, ", in ", "; "), "; ") {
+		if !strings.Contains(answer, part) {
+			return true
+		}
+	}
+	return false
 }
 
 // without returns the lines of a that b does not have.

@@ -4,6 +4,7 @@
 //	go run ./internal/test/tools/oneword                       every dump, a sample of the words
 //	go run ./internal/test/tools/oneword -words 0              every dump, every word
 //	go run ./internal/test/tools/oneword -dump net10-zoo -line clrthreads -v
+//	go run ./internal/test/tools/oneword -dump net10-zoo -line clrthreads -at 0x5579347fb680
 //
 // For each line it records the words that the commands read: the list of threads, counts, sync
 // blocks, MethodTables, code heaps, segments, heads of queues, handles. It clears words that point
@@ -19,6 +20,7 @@ import (
 	"os"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 )
 
@@ -30,6 +32,7 @@ func main() {
 	flag.Uint64Var(&s.seed, "seed", 7, "of the choice of words")
 	flag.IntVar(&s.workers, "workers", runtime.NumCPU(), "dumps at once")
 	flag.BoolVar(&s.clear, "clear", false, "clear numbers, too")
+	flag.Uint64Var(&s.at, "at", 0, "overwrite the word at this address alone, and print the lines that differ")
 	flag.BoolVar(&s.verbose, "v", false, "print every silent answer")
 	flag.Parse()
 	if err := s.run(); err != nil {
@@ -44,6 +47,7 @@ type settings struct {
 	seed       uint64
 	workers    int
 	clear      bool
+	at         uint64
 	verbose    bool
 }
 
@@ -90,5 +94,8 @@ func (s *settings) print(j *job, t *tally) {
 			break
 		}
 		fmt.Printf("    %s\n", f)
+		if s.at != 0 {
+			fmt.Printf("--- %s\n+++ %s\n", strings.Join(f.lost, "\n--- "), strings.Join(f.gained, "\n+++ "))
+		}
 	}
 }
