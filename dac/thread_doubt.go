@@ -131,7 +131,7 @@ func (l *threadList) miscounted() error {
 	return changing
 }
 
-// in returns the number of threads with the state s and none of the states without.
+// in returns the number of threads with the state s and no state of without.
 func (l *threadList) in(s, without ThreadState) (n uint32) {
 	for i := range l.threads {
 		if state := l.threads[i].State; state&s != 0 && state&without == 0 {

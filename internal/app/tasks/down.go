@@ -240,7 +240,7 @@ func (m *machine) awaiter(r *Reader, x objects.Instance, state int32) (f *object
 	return nil, v, true, nil
 }
 
-// awaiterAt returns the only awaiter, or that of the first await, or nil. If an awaiter could not be read, such as one of Task.Yield, that one may be in
+// awaiterAt returns the only awaiter, or the first await's, or nil. If an awaiter could not be read, such as one of Task.Yield, that one may be in
 // use.
 func (f *machineFields) awaiterAt(state int32) *objects.Field {
 	switch {

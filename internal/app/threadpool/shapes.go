@@ -124,10 +124,14 @@ type (
 		Instances objects.StaticField `static:"<Instances>k__BackingField"`
 	}
 	timerQueue struct {
+		_       objects.Shape    `of:"System.Threading.TimerQueue"`
+		Short   objects.RefField `field:"_shortTimers"`
+		Long    objects.RefField `field:"_longTimers"`
+		Started objects.IntField `field:"_currentTimerStartTicks,optional"`
+	}
+	// timerDoubles is what a queue repeats about its timers, and what guards it. A dump with some of the metadata may lack the names of these fields.
+	timerDoubles struct {
 		_         objects.Shape    `of:"System.Threading.TimerQueue"`
-		Short     objects.RefField `field:"_shortTimers"`
-		Long      objects.RefField `field:"_longTimers"`
-		Started   objects.IntField `field:"_currentTimerStartTicks,optional"`
 		Threshold objects.IntField `field:"_currentAbsoluteThreshold,optional"`
 		Active    objects.IntField `field:"<ActiveCount>k__BackingField,optional"`
 		Lock      objects.RefField `field:"<SharedLock>k__BackingField,optional"`

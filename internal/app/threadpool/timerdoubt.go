@@ -10,15 +10,16 @@ import (
 // (Timer.cs), so that nothing can be compared while a thread has it.
 type timerCheck struct {
 	r      *Reader
-	q      *timerQueue
+	q      *timerDoubles
 	at     objects.Instance
 	steady bool // no thread has the monitor or the lock
 	found  int64
 	last   target.Addr // the timer before, in the same list
 }
 
-func (r *Reader) newTimerCheck(q *timerQueue, at objects.Instance) *timerCheck {
-	c := &timerCheck{r: r, q: q, at: at, steady: r.unlocked(at.Object())}
+func (r *Reader) newTimerCheck(queue objects.Object) *timerCheck {
+	q, at, err := objects.BindObject[*timerDoubles](r.b, queue)
+	c := &timerCheck{r: r, q: q, at: at, steady: err == nil && r.unlocked(queue.Addr)}
 	if c.steady && q.Lock.Has() { // since .NET 9
 		a, err := q.Lock.Addr(at)
 		var l dac.ManagedLock
@@ -60,7 +61,7 @@ func (c *timerCheck) timer(short bool, s *queuedTimer, x objects.Instance) error
 	if listed, err := s.Short.Bool(x); err == nil && listed != short {
 		return target.CorruptHeapf("it is in the wrong list of its queue")
 	}
-	if short || !c.q.Started.Has() { // before .NET 5 the times are of 32 bits
+	if short {
 		return nil
 	}
 	threshold, err := c.q.Threshold.Int(c.at)
@@ -74,7 +75,10 @@ func (c *timerCheck) timer(short bool, s *queuedTimer, x objects.Instance) error
 
 // count returns an error if the queue counts another number of timers than its lists have.
 func (c *timerCheck) count() error {
-	if n, err := c.q.Active.Int(c.at); c.steady && err == nil && n != c.found {
+	if !c.steady {
+		return nil
+	}
+	if n, err := c.q.Active.Int(c.at); err == nil && n != c.found {
 		return target.CorruptHeapf("timer queue %016x counts %d timers, and its lists have %d", uint64(c.at.Object()), n, c.found)
 	}
 	return nil

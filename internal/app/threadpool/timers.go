@@ -89,7 +89,7 @@ func (r *Reader) eachTimer(ctx context.Context, lose func(error), visit func(que
 		if s.Started.Has() {
 			c.Note64(s.Started.Int(at))
 		}
-		check := r.newTimerCheck(s, at)
+		check := r.newTimerCheck(o)
 		whole := true
 		for _, short := range []bool{true, false} {
 			first := &s.Long

@@ -14,8 +14,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestForeignRuntimes has processes of Windows and Linux with a runtime that is not read, and with other modules, whose exports the dump lacks as
-// those of any normal minidump: the runtime is named, and no file is asked for to find out what the others are.
+// TestForeignRuntimes has processes with a runtime that is not read. The dump lacks the exports of the other modules, as normal minidumps do. The
+// runtime is named, and no file is asked for to find out what the other modules are.
 func TestForeignRuntimes(t *testing.T) {
 	for library, want := range map[string]string{
 		"mono-2.0-bdwgc.dll": "Unity's Mono", "mono.dll": "Unity's Mono", "libmonobdwgc-2.0.so": "Unity's Mono",

@@ -71,7 +71,7 @@ func (l *computation) getContext(ctx context.Context, f func(ctx context.Context
 	}
 }
 
-// loadValue returns the result, or nil if there is none or it is an error or a panic.
+// loadValue returns the result, or nil without one or for an error or a panic.
 func (l *computation) loadValue() *result {
 	r := l.result.Load()
 	if r == nil || r.panic != nil || r.err != nil {
@@ -107,7 +107,7 @@ type run struct {
 	users  atomic.Int32   // changed under the Value's mu
 }
 
-// join joins the computation in progress. If there is none, it starts a new run and returns
+// join joins the computation in progress. Without one, it starts a new run and returns
 // first=true; the caller must compute it. wanted is the context of a new run, or nil if the caller
 // can't leave.
 func (l *computation) join(wanted *wantedContext) (c *run, first bool) {

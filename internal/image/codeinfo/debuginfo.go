@@ -19,7 +19,7 @@ type DebugInfo struct {
 	At     target.Addr // the sizes
 	Chunks bool        // chunks instead of two parts (contract DebugInfo, since .NET 11)
 	// Packed is set for compilers since .NET 10: bounds are bits and not nibbles, and the numbers of
-	// AMD64's registers have room for those of APX.
+	// AMD64's registers have room for APX's.
 	Packed bool
 }
 

@@ -313,7 +313,7 @@ func TestInterruptible(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []uint32{10, 15, 40, 50, 51, 60, 100, 178, 180, 200}, changes)
 
-	// At every offset the state is that of the last change.
+	// At every offset the last change has the state.
 	state := []string{}
 	at := slices.Clone(changes)
 	for offset := range uint32(300) {
