@@ -40,11 +40,11 @@ export interface DiffResult {
 export interface DoctorResult {
   annotations?: Array<CrashAnnotation> | null; arch?: string; command?: string; comment?: string; compressed?: string;
   contents?: Array<DumpContent> | null; distribution?: string; dumpWarnings?: Array<string> | null; file?: string;
-  files?: Array<WantedFile> | null; format?: string; held?: DumpContents; inFiles?: number; kernelTime?: number; leftOut?: number;
-  members?: Array<LayoutMember> | null; memory?: Array<MemoryCounter> | null; moduleFiles?: Array<ModuleFile> | null; modules?: number;
-  noMemory?: string; os?: string; osVersion?: string; parts?: Array<PartDiagnosis> | null; pid?: number; processor?: string;
-  processors?: number; runtimes?: Array<RuntimeDiagnosis> | null; secrets?: Secrets; size?: number; started?: string; stored?: number;
-  taken?: string; threads?: number; userTime?: number;
+  files?: Array<WantedFile> | null; foreign?: string; format?: string; held?: DumpContents; inFiles?: number; kernelTime?: number;
+  leftOut?: number; members?: Array<LayoutMember> | null; memory?: Array<MemoryCounter> | null; moduleFiles?: Array<ModuleFile> | null;
+  modules?: number; noMemory?: string; os?: string; osVersion?: string; parts?: Array<PartDiagnosis> | null; pid?: number;
+  processor?: string; processors?: number; runtimes?: Array<RuntimeDiagnosis> | null; secrets?: Secrets; size?: number; started?: string;
+  stored?: number; taken?: string; threads?: number; userTime?: number;
 }
 
 export interface DominatorsResult {
