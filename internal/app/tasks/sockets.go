@@ -1,12 +1,15 @@
 package tasks
 
 import (
+	"context"
 	"slices"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/app/shapes"
+	"github.com/sosgo/sosgo/internal/threads"
 	"github.com/sosgo/sosgo/internal/words"
 	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -29,6 +32,43 @@ type (
 		Type      objects.IntField `field:"_socketType"`
 	}
 )
+
+// A networkStream is a stream over a socket (NetworkStream.cs).
+type networkStream struct {
+	_      objects.Shape    `of:"System.Net.Sockets.NetworkStream"`
+	Socket objects.RefField `field:"_streamSocket"`
+}
+
+// NamePeer adds the peer to the activity of a thread that waits for the network, if the process has connected the socket that the frames of its wait
+// refer to. It notes what it can't read of that socket.
+func NamePeer(ctx context.Context, b *objects.Binder, w *stackwalk.Walker, t *stackwalk.Thread, gaps *answer.Gaps, a *threads.ThreadActivity) {
+	if a.Activity != threads.ActivitySocket || t.OS == nil || t.Managed == nil {
+		return
+	}
+	g := shapes.Reading{Gaps: gaps, Binder: b}
+	for root, err := range w.Roots(ctx, t.Managed, t.OS.Registers) {
+		if err != nil || root.Undecoded || root.Interior || root.Object == 0 {
+			continue
+		}
+		if root.Method != nil && a.Caller != nil && root.Method.Addr == a.Caller.Addr {
+			return // the program has other sockets, too
+		}
+		o, err := b.Objects().TrustedObject(root.Object)
+		if err != nil {
+			continue
+		}
+		if s, x, is, err := shapes.TryBind[*networkStream](b, o); is && err == nil {
+			o = g.ObjectAt(&s.Socket, x)
+		}
+		if is, err := objects.IsShape[*socketShape](b, o.Type); !is || err != nil {
+			continue
+		}
+		if peer := peerOf(g, o); peer != "" {
+			a.Text = "waits for the network (" + peer + ")"
+		}
+		return
+	}
+}
 
 // Members of SocketAsyncOperation and SocketType.
 const (

@@ -8,6 +8,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/internal/app/tasks"
 	"github.com/sosgo/sosgo/internal/app/threadpool/internal/parts"
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/internal/base/ticks"
@@ -428,6 +429,7 @@ func (r *Reader) workers(ctx context.Context, out *answer.ThreadPool) error {
 		if r.aside(&a) {
 			continue
 		}
+		tasks.NamePeer(ctx, r.b, r.walker, t, &out.Gaps, &a)
 		out.Workers = append(out.Workers, answer.PoolWorker{Thread: t.Describe(&out.Gaps), Activity: *threads.DescribeActivity(t, &out.Gaps, a),
 			Waits: waits(a.Activity), Idle: a.Activity == threads.ActivityIdle})
 	}
