@@ -1,7 +1,6 @@
 package dac
 
 import (
-	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -229,7 +228,7 @@ func (r *Runtime) TrustedMethodTable(a target.Addr) (*MethodTable, error) {
 func (r clr) readMethodTable(a target.Addr) (*MethodTable, error) {
 	mt, loader, err := r.methodTableMembers(a)
 	if err == nil {
-		err = cmp.Or(mt.checkKind(), r.checkBase(mt))
+		err = mt.checkKind()
 	}
 	if err != nil {
 		return nil, err
@@ -242,6 +241,9 @@ func (r clr) readMethodTable(a target.Addr) (*MethodTable, error) {
 	}
 	if other := r.owner(mt.Module); other != nil {
 		return nil, &ForeignError{Addr: a, What: "MethodTable", Owner: other}
+	}
+	if err := r.checkBase(mt); err != nil {
+		return nil, err
 	}
 	return mt, nil
 }

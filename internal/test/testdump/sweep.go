@@ -76,7 +76,7 @@ func sweep(t *testing.T, c *testcase.Case, o sosgo.Options, most int, cold bool,
 	garbage := [][]byte{make([]byte, 8), {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}, {0x03, 0, 0, 0x7f, 0, 0, 0, 0}}
 	changed := 0
 	part := testcase.Part(t, most, 16)
-	for _, n := range []int{part, most} { // if no place of the sample matters, try more
+	for _, n := range []int{part, most, 4 * most, 16 * most} { // if no place of the sample matters, try more
 		step := max(1, len(f.reads)/n)
 		for i := 0; i < len(f.reads) && (n == part || changed == 0); i += step {
 			at := f.reads[i]
