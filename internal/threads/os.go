@@ -1,6 +1,8 @@
 package threads
 
 import (
+	"fmt"
+
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
@@ -18,7 +20,7 @@ func DescribeOS(p target.Target, list []stackwalk.Thread, current *stackwalk.Thr
 		regs := &t.OS.Registers
 		d := answer.OSThread{Thread: t.Describe(&out.Gaps), Current: t == current, TEB: t.OS.TEB, Signal: t.OS.Signal,
 			IP: pointer(regs.IP()), SP: pointer(regs.SP()), FP: pointer(regs.FP())}
-		d.User, d.Kernel = Times(t)
+		d.User, d.Kernel = Times(p, t)
 		if t.OS.ID != 0 && t.OS.ID == crash.ThreadID && !crash.Requested {
 			d.Crashed = crash.Words
 		}
@@ -34,11 +36,17 @@ func pointer(a target.Addr, known bool) answer.Maybe[target.Addr] {
 	return answer.Known(a)
 }
 
-// Times returns the processor times of a thread. They are target.ErrNotInDump in a dump that does not record them, such
+// errSummed is why the first thread in a core of the kernel has no times.
+var errSummed = fmt.Errorf("a core of the kernel has the times of the whole process in place of its first thread's: %w", target.ErrNotInDump)
+
+// Times returns the processor times of a thread of p. They are target.ErrNotInDump in a dump that does not record them, such
 // as one of createdump, and for the first thread in a kernel's core, which has the sum of all threads in their place.
-func Times(t *stackwalk.Thread) (user, kernel answer.Maybe[answer.Seconds]) {
+func Times(p target.Target, t *stackwalk.Thread) (user, kernel answer.Maybe[answer.Seconds]) {
 	if t.OS == nil || !t.OS.Timed {
 		unknown := answer.Missing[answer.Seconds](target.ErrNotInDump)
+		if of := p.Process(); t.OS != nil && of.Times != nil && t.OS.ID == of.ID {
+			unknown = answer.Missing[answer.Seconds](errSummed)
+		}
 		return unknown, unknown
 	}
 	return answer.Known(answer.Seconds(t.OS.User.Seconds())), answer.Known(answer.Seconds(t.OS.Kernel.Seconds()))

@@ -1,10 +1,12 @@
 package threads_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo/internal/threads"
 	"github.com/sosgo/sosgo/stackwalk"
@@ -25,9 +27,28 @@ func TestTimes(t *testing.T) {
 		{"a thread without times", stackwalk.Thread{OS: &target.Thread{ID: 1}}, 0, true},
 		{"a thread that no OS thread runs", stackwalk.Thread{}, 0, true},
 	} {
-		user, kernel := threads.Times(&c.thread)
+		user, kernel := threads.Times(made{process: target.Process{ID: 1}}, &c.thread)
 		assert.Equal(t, c.unknown, user.Err() != nil, c.name)
 		assert.Equal(t, user.Err(), kernel.Err(), c.name)
 		assert.InDelta(t, c.user, float64(user.Value), 0, c.name)
 	}
 }
+
+// TestTimesOfFirstThread checks that a thread with the times of the whole process in its place says so.
+func TestTimesOfFirstThread(t *testing.T) {
+	p := made{process: target.Process{ID: 1, Times: &target.Times{User: time.Second}}}
+	for id, summed := range map[uint32]bool{1: true, 2: false} {
+		user, kernel := threads.Times(p, &stackwalk.Thread{OS: &target.Thread{ID: id}})
+		require.ErrorIs(t, user.Err(), target.ErrNotInDump)
+		assert.Equal(t, user.Err(), kernel.Err())
+		assert.Equal(t, summed, strings.Contains(user.Err().Error(), "of the whole process"), "thread %d", id)
+	}
+}
+
+// made is a process that is only asked for its description.
+type made struct {
+	target.Target
+	process target.Process
+}
+
+func (m made) Process() target.Process { return m.process }

@@ -176,7 +176,7 @@ func threadRows(_ context.Context, p *process.Process) iter.Seq2[threadRow, erro
 	list, err := p.Threads()
 	return rowsOf(listed(list, err), func(t stackwalk.Thread) threadRow {
 		row := newThreadRow(t)
-		user, kernel := threads.Times(&t)
+		user, kernel := threads.Times(p.Target(), &t)
 		row.User, row.Kernel = query.SomeOr(float64(user.Value), user.Err()), query.SomeOr(float64(kernel.Value), kernel.Err())
 		return row
 	})

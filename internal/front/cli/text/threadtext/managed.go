@@ -43,6 +43,11 @@ func ManagedThreads(p *report.Page, l *answer.ManagedThreads, times bool) {
 			absentOr(th.State.Err(), fmt.Sprintf("%x", uint64(th.State.Value))), orAbsent(&th.GCMode), context,
 			absentOr(th.Domain.Err(), report.Hex16(th.Domain.Value)), lockCount(th), orAbsent(&th.Apartment), notes(p, th))
 	}
+	for i := range l.Threads {
+		if times {
+			noTimes(p, &l.Threads[i].Thread, l.Threads[i].User)
+		}
+	}
 	if l.Special != nil {
 		specialThreads(p, l.Special)
 	}

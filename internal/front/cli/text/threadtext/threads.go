@@ -26,6 +26,11 @@ func OSThreads(p *report.Page, l *answer.OSThreads, o OSThreadsOptions) {
 	for i := range l.Threads {
 		osThread(p, &l.Threads[i], o)
 	}
+	for i := range l.Threads {
+		if o.Times {
+			noTimes(p, &l.Threads[i].Thread, l.Threads[i].User)
+		}
+	}
 }
 
 func osThread(p *report.Page, t *answer.OSThread, o OSThreadsOptions) {
@@ -74,6 +79,13 @@ func seconds(t answer.Maybe[answer.Seconds]) string {
 		return answer.Absent(t.Err())
 	}
 	return fmt.Sprintf("%.3f s", float64(t.Value))
+}
+
+// noTimes writes why a thread has no times, if there is a reason beside that the dump lacks them.
+func noTimes(p *report.Page, t *answer.Thread, user answer.Maybe[answer.Seconds]) {
+	if err := user.Err(); err != nil && err != target.ErrNotInDump && !p.SOS {
+		p.Printf("Thread %s: %s\n", index(t), report.Escape(err.Error()))
+	}
 }
 
 // remark writes sosgo's additions to a line of threads.
