@@ -36,23 +36,23 @@ func (r *RootReader) Conservative() (bool, error) {
 	})
 }
 
-// frames returns the frames of a stack.
-func (s *scan) frames(t *stackwalk.Thread) []RootFrame {
-	var out []RootFrame
+// frames returns the frames of a stack with their registers.
+func (s *scan) frames(t *stackwalk.Thread) (out []RootFrame, regs []target.Registers) {
 	index := 0
 	for f := range s.r.walker.Walk(s.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}) {
 		if f.Kind == stackwalk.FrameManaged {
 			out = append(out, RootFrame{Index: index, IP: f.IP, SP: f.SP, Method: f.Code.Method})
+			regs = append(regs, f.Regs)
 		}
 		index++
 	}
-	return out
+	return out, regs
 }
 
-// yieldUndecoded yields the words of one frame that look like references. The first frame of a thread in cooperative
-// mode also has its registers and the stack above it, where native code that was called without a frame has saved
-// registers.
-func (s *scan) yieldUndecoded(t *stackwalk.Thread, list []RootFrame, ref *stackwalk.Root) bool {
+// yieldUndecoded yields the words of one frame that look like references, and the registers that the methods which it called have preserved: their
+// frames have saved them. The first frame of a thread in cooperative mode has all registers and the stack above it, where native code that was called
+// without a frame has saved registers.
+func (s *scan) yieldUndecoded(t *stackwalk.Thread, list []RootFrame, regs []target.Registers, ref *stackwalk.Root) bool {
 	i := slices.IndexFunc(list, func(f RootFrame) bool { return f.Index == ref.Frame })
 	at, own := target.Range{Start: ref.FrameSP, End: ref.FrameSP}, list[:0]
 	if i >= 0 {
@@ -61,8 +61,11 @@ func (s *scan) yieldUndecoded(t *stackwalk.Thread, list []RootFrame, ref *stackw
 			at.End = list[i+1].SP
 		}
 	}
+	if ref.Frame > 0 && i >= 0 && !s.yieldRegisters(t, &regs[i], own) {
+		return false
+	}
 	if ref.Frame == 0 && t.Managed.Cooperative {
-		if !s.yieldRegisters(t, own) {
+		if !s.yieldRegisters(t, &t.OS.Registers, own) {
 			return false
 		}
 		if sp, ok := t.OS.Registers.SP(); ok && t.Managed.Stack.Contains(sp) {
@@ -73,13 +76,13 @@ func (s *scan) yieldUndecoded(t *stackwalk.Thread, list []RootFrame, ref *stackw
 }
 
 // yieldRegisters yields the registers of a thread that look like references. They belong to the first frame of list.
-func (s *scan) yieldRegisters(t *stackwalk.Thread, list []RootFrame) bool {
+func (s *scan) yieldRegisters(t *stackwalk.Thread, regs *target.Registers, list []RootFrame) bool {
 	cpu, err := s.r.rt.Target().Platform().Arch.Processor()
 	if err != nil {
 		return !s.ended
 	}
 	for reg := range cpu.General.All {
-		v, known := t.OS.Registers.Get(reg)
+		v, known := regs.Get(reg)
 		if known && !s.yieldWord(t, 0, target.Addr(v), list[:min(len(list), 1)]) {
 			return false
 		}
@@ -92,7 +95,7 @@ func (s *scan) yieldRegisters(t *stackwalk.Thread, list []RootFrame) bool {
 func (s *scan) yieldConservative(t *stackwalk.Thread) bool {
 	sp, ok := t.OS.Registers.SP()
 	at := target.Range{Start: sp, End: t.Managed.Stack.End}
-	list := s.frames(t)
+	list, _ := s.frames(t)
 	if first := t.Managed.Frame; !t.Managed.Cooperative && first > at.Start {
 		// The frame of an unmanaged call is inside the calling method.
 		if len(list) > 0 {
@@ -103,7 +106,7 @@ func (s *scan) yieldConservative(t *stackwalk.Thread) bool {
 	if !ok || !t.Managed.Stack.Contains(at.Start) {
 		return !s.ended
 	}
-	if t.Managed.Cooperative && !s.yieldRegisters(t, list) {
+	if t.Managed.Cooperative && !s.yieldRegisters(t, &t.OS.Registers, list) {
 		return false
 	}
 	return s.yieldWords(t, at, list)
@@ -116,7 +119,7 @@ func (s *scan) yieldWholeStack(t *stackwalk.Thread) bool {
 	if err != nil {
 		return s.emit(Root{Kind: RootStack, Thread: t}, fmt.Errorf("stack of thread %#x: %w", t.ID(), err))
 	}
-	if !s.yieldRegisters(t, nil) {
+	if !s.yieldRegisters(t, &t.OS.Registers, nil) {
 		return false
 	}
 	for _, at := range stack.Ranges {

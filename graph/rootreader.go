@@ -148,7 +148,8 @@ func (s *scan) yieldStacks(list []stackwalk.Thread) {
 // yieldStack yields the roots in the stack of one thread.
 func (s *scan) yieldStack(t *stackwalk.Thread) bool {
 	var frame *RootFrame
-	var frames []RootFrame                // computed when needed
+	var frames []RootFrame // computed when needed
+	var regs []target.Registers
 	conservative, _ := s.r.Conservative() // rare
 	for ref, err := range s.r.walker.Roots(s.ctx, t.Managed, t.OS.Registers) {
 		if conservative && ref.Explicit == "" {
@@ -159,9 +160,9 @@ func (s *scan) yieldStack(t *stackwalk.Thread) bool {
 		}
 		if err != nil && ref.Undecoded {
 			if frames == nil {
-				frames = s.frames(t)
+				frames, regs = s.frames(t)
 			}
-			if !s.yieldUndecoded(t, frames, &ref) {
+			if !s.yieldUndecoded(t, frames, regs, &ref) {
 				return false
 			}
 		}

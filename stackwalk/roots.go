@@ -172,6 +172,8 @@ type UndecodedError struct {
 	SP   target.Addr // of the frame
 	Code target.Addr // start of its method
 	Err  error       // why the method's GC info can't be read
+	// Lost reports that the frame may hold references in registers with unknown values, which no word of the frame shows.
+	Lost bool
 }
 
 func (e *UndecodedError) Error() string {
@@ -228,7 +230,7 @@ func (s *rootScan) yieldFrame(f *Frame, yield func(Root, error) bool) bool {
 		err = s.readSlots(f, state)
 	}
 	if err != nil {
-		err = &UndecodedError{SP: f.SP, Code: f.Code.Start, Err: err}
+		err = &UndecodedError{SP: f.SP, Code: f.Code.Start, Err: err, Lost: s.losesRegisters(f, above)}
 		return yield(Root{Frame: s.index, FrameIP: f.IP, FrameSP: f.SP, Method: f.Code.Method, Undecoded: true}, err)
 	}
 	if skip {
@@ -262,6 +264,20 @@ func (s *rootScan) lacksRegister(f *Frame, slot codeinfo.Slot) bool {
 	}
 	_, known := f.Regs.Get(slot.Reg)
 	return !known
+}
+
+// losesRegisters reports whether a register is unknown in which a frame may hold a reference while the method that it called runs. The first frame
+// has those of the thread, and code that is left by an explicit frame holds no reference in a register (codegencommon.cpp, genFinalizeFrame).
+func (s *rootScan) losesRegisters(f *Frame, above dac.FrameKind) bool {
+	if s.index == 0 || above != dac.FrameUnknown {
+		return false
+	}
+	for reg := range s.abi.General.All {
+		if _, known := f.Regs.Get(reg); !known && s.abi.Preserves(reg) {
+			return true
+		}
+	}
+	return false
 }
 
 // yieldProtected yields the references in an explicit frame.

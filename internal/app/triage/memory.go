@@ -207,7 +207,7 @@ func holders(_ context.Context, q *Answers) (view, error) {
 const fewUndecoded = 3
 
 // stillHeld returns a function that reports whether a note is about a frame with unknown references that keeps all the same what it refers to: all
-// words that look like references count.
+// words that look like references count, and the registers that it had, if they are known.
 func (q *Answers) stillHeld(notes []error) func(error) bool {
 	methods := map[target.Addr]bool{}
 	for _, note := range notes {
@@ -217,8 +217,8 @@ func (q *Answers) stillHeld(notes []error) func(error) bool {
 	}
 	few := len(methods) <= fewUndecoded && q.Premises.State(answer.StackComplete) == answer.PremiseHolds
 	return func(err error) bool {
-		_, undecoded := errors.AsType[*stackwalk.UndecodedError](err)
-		return errors.Is(err, stackwalk.ErrRunning) || errors.Is(err, dac.ErrHijacked) || few && undecoded && errors.Is(err, target.ErrNotInDump)
+		u, undecoded := errors.AsType[*stackwalk.UndecodedError](err)
+		return errors.Is(err, stackwalk.ErrRunning) || errors.Is(err, dac.ErrHijacked) || few && undecoded && !u.Lost && errors.Is(err, target.ErrNotInDump)
 	}
 }
 

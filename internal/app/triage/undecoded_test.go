@@ -20,10 +20,12 @@ func TestUndecodedFrames(t *testing.T) {
 		methods int
 		err     error
 		state   answer.PremiseState
+		lost    bool
 		quiet   bool
 	}{
 		"a page is missing":   {methods: 1, err: target.ErrNotInDump, quiet: true},
 		"no files of modules": {methods: 20, err: target.ErrNotInDump},
+		"a register":          {methods: 1, err: target.ErrNotInDump, lost: true},
 		"a damaged one":       {methods: 1, err: target.ErrCorrupt},
 		"a part of the stack": {methods: 1, err: target.ErrNotInDump, state: answer.PremiseDoubtful},
 	} {
@@ -31,7 +33,7 @@ func TestUndecodedFrames(t *testing.T) {
 		l := &answer.Leaks{Incomplete: true}
 		for i := range c.methods {
 			for range 4 { // threads in one method
-				l.Note(&stackwalk.UndecodedError{SP: 0x7000, Code: target.Addr(0x1000 + i), Err: c.err})
+				l.Note(&stackwalk.UndecodedError{SP: 0x7000, Code: target.Addr(0x1000 + i), Err: c.err, Lost: c.lost})
 			}
 		}
 		q.Leaks, q.Premises = Got(l, nil), answer.Premises{answer.StackComplete: c.state}
