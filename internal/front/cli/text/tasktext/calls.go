@@ -49,8 +49,8 @@ func equalCalls(calls []answer.AsyncCall) int {
 	first := &calls[0]
 	for i := range calls {
 		c := &calls[i]
-		if c.Kind != answer.AsyncTask || c.Name.String() != first.Name.String() || c.Count != first.Count || c.Depth != first.Depth+i ||
-			!c.Method.IsZero() || len(c.Suspended)+len(c.Ends)+len(c.Variables) > 0 || c.Blocked > 0 {
+		if !chained(c.Kind) || c.Kind != first.Kind || c.Name.String() != first.Name.String() || c.Count != first.Count || c.Depth != first.Depth+i ||
+			!alike(&c.AsyncPlace, &first.AsyncPlace, c.State, first.State) || len(c.Suspended)+len(c.Ends)+len(c.Variables) > 0 || c.Blocked > 0 {
 			return i
 		}
 	}

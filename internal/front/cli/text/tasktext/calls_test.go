@@ -27,6 +27,13 @@ func TestCallsFold(t *testing.T) {
 	assert.Less(t, len(folded), 1<<10)
 	a.Calls[2500].Blocked = 2
 	assert.Equal(t, 2, strings.Count(write(), " more, each"), "the call that threads block on is shown")
+	a.Calls[2500].Blocked = 0
+	for i := range a.Calls {
+		a.Calls[i].Kind, a.Calls[i].Method.S, a.Calls[i].Line = answer.AsyncMethod, "Shop.Add", 7
+	}
+	assert.Equal(t, 1, strings.Count(write(), " more, each"), "an async method that calls itself")
+	a.Calls[2500].Line = 8
+	assert.Equal(t, 3, strings.Count(write(), " more, each")+strings.Count(write(), "@ 8]"), "one that stands elsewhere is shown")
 	a.Calls = a.Calls[:shownLinks]
 	assert.NotContains(t, write(), "more, each")
 }

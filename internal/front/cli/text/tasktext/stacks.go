@@ -61,12 +61,24 @@ func links(frames []answer.AsyncFrame) int {
 	first := &frames[0]
 	for i := range frames {
 		f := &frames[i]
-		if f.Kind != answer.AsyncTask || f.Name.IsZero() || f.AsyncName.Name.String() != first.AsyncName.Name.String() || f.Status != first.Status || f.Depth != first.Depth+i ||
-			f.Again || len(f.Suspended)+len(f.Fields)+len(f.Variables) > 0 {
+		if !chained(f.Kind) || f.Kind != first.Kind || f.Name.IsZero() || f.Name.String() != first.Name.String() || f.Status != first.Status ||
+			f.Depth != first.Depth+i || f.Again || !alike(&f.AsyncPlace, &first.AsyncPlace, f.State, first.State) ||
+			len(f.Suspended)+len(f.Fields)+len(f.Variables) > 0 {
 			return i
 		}
 	}
 	return len(frames)
+}
+
+// chained reports whether objects of a kind are links of long chains: tasks, and the boxes of async methods that call themselves.
+func chained(k answer.AsyncKind) bool {
+	return k == answer.AsyncTask || k == answer.AsyncMethod || k == answer.AsyncPooled
+}
+
+// alike reports whether two async methods are suspended at one place.
+func alike(a, b *answer.AsyncPlace, in, other *int32) bool {
+	return a.Method.String() == b.Method.String() && a.Await.String() == b.Await.String() && a.File == b.File && a.Line == b.Line &&
+		(in == nil) == (other == nil) && (in == nil || *in == *other)
 }
 
 // nothing reports that no stack was found, and whether some data is missing.
