@@ -312,10 +312,16 @@ func (r *recorder) Holds(a target.Addr, n int) bool {
 // need.
 const lentWords = 8
 
-// Span implements target.Memory.
+// Span implements target.Memory. Where the dump lends nothing, it lends a copy of a word: who walks a stack word by word would
+// else ask View for each, which is the read of a field.
 func (r *recorder) Span(a target.Addr) []byte {
 	b := r.Target.Span(a)
 	at := r.areas.at(a)
+	if b == nil && (at.kind == areaWords || at.kind == areaFile || at.kind == areaStack) {
+		word := make([]byte, lentWords)
+		n, _ := r.Target.ReadMemory(word, a) // what is missing is not lent
+		b = word[:n]
+	}
 	b = b[:min(uint64(len(b)), uint64(at.End-a))]
 	switch at.kind {
 	case areaWords, areaFile:

@@ -690,3 +690,36 @@ func TestScrubProbes(t *testing.T) {
 		}
 	}
 }
+
+// TestScrubStacks checks that no text of a stack stays, also when the file is not mapped, as that of an address never is.
+func TestScrubStacks(t *testing.T) {
+	path := unpacked(t, "net10-zoo")
+	core, err := os.ReadFile(path)
+	require.NoError(t, err)
+	d, err := dump.Open(path, dump.Options{})
+	require.NoError(t, err)
+	const text, phoff, phnum, entry = "passphrase=Tide-77;", 32, 56, 56
+	le, planted := binary.LittleEndian, 0
+	headers := core[le.Uint64(core[phoff:]):][:entry*int(le.Uint16(core[phnum:]))]
+	for header := range slices.Chunk(bytes.Clone(headers), entry) {
+		off, at, size := le.Uint64(header[8:]), le.Uint64(header[16:]), le.Uint64(header[32:])
+		ofStack := func(th target.Thread) bool { return th.Stack.Contains(target.Addr(at)) }
+		for b := core[off:][:size]; len(b) >= 64 && slices.ContainsFunc(d.Threads(), ofStack); b = b[64:] {
+			if len(bytes.Trim(b[:64], "\x00")) == 0 {
+				planted += copy(b[8:], text)
+			}
+		}
+	}
+	require.NoError(t, d.Close())
+	require.Greater(t, planted, 100*len(text))
+	in, out := filepath.Join(t.TempDir(), "in.dmp"), filepath.Join(t.TempDir(), "out.dmp")
+	require.NoError(t, os.WriteFile(in, core, 0o600))
+	for _, args := range [][]string{{}, {"--no-mmap"}} {
+		_, errs, code := run(t, append(args, "scrub", in, "-o", out)...)
+		require.Zero(t, code, errs)
+		b, err := os.ReadFile(out)
+		require.NoError(t, err)
+		assert.Less(t, bytes.Count(b, []byte(text[:8])), 4, "%v: the runtime's own frames, which are read, may have some", args) // of thousands
+		require.NoError(t, os.Remove(out))
+	}
+}
