@@ -205,8 +205,8 @@ func (c *Context) MayWrite() error {
 // WriteDir writes a folder named by the user. The folder must be missing or empty. It appears only when all files are
 // complete.
 func (c *Context) WriteDir(name string, write func(dir string) error) error {
-	if c.Session.options.Sandbox {
-		return errSandboxed
+	if err := c.MayWrite(); err != nil {
+		return err
 	}
 	return outfile.WriteDir(name, c.Session.perm, write)
 }

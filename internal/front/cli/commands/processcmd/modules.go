@@ -54,6 +54,9 @@ func saveModuleCommand() cli.Command {
 	return cli.Ask(cli.Command{Name: "savemodule", Summary: "rebuild the file of an image from memory",
 		Help: "The loader's changes stay in it. Parts that the dump lacks are zeros, and are reported. A file that is there already is not overwritten.",
 	}, func(c *cli.Context, o *saveOptions) (*answer.SavedImage, error) {
+		if err := c.MayWrite(); err != nil {
+			return nil, err
+		}
 		d := ask.Dump(c)
 		return image.SaveFile(c.Context(), d.Target(), d.Memory(), o.Address, o.File)
 	}, processtext.SavedImage)

@@ -1,0 +1,69 @@
+package commands_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo/internal/front/cli"
+	"github.com/sosgo/sosgo/internal/front/cli/commands"
+	"github.com/sosgo/sosgo/internal/test/testdump"
+)
+
+// TestDeskWritesNothing names a file to each command of a desk that may be named there, since it is another dump, and has gone
+// meanwhile: no command writes it.
+func TestDeskWritesNothing(t *testing.T) {
+	d := testdump.Open(t, "net10-zoo")
+	opened, err := commands.Open(t.Context(), d.Path, cli.OpenOptions{Offline: true})
+	require.NoError(t, err)
+	defer opened.Close()
+	gone := filepath.Join(t.TempDir(), "gone.dmp")
+	desk := cli.NewDesk(cli.Env{Commands: commands.All(), Open: commands.Open}, opened, d.Path, "")
+	desk.Files = []string{gone}
+	base := fmt.Sprintf("%x", uint64(d.Target().Modules()[0].Base))
+	tried := 0
+	try := func(words []string) {
+		var out bytes.Buffer
+		desk.Answer(t.Context(), cli.Question{Words: words}, &out, &out)
+		_, err := os.Lstat(gone)
+		require.ErrorIs(t, err, os.ErrNotExist, "%v: %s", words, out.String())
+		assert.NotContains(t, out.String(), "no file can be named", "%v", words)
+		tried++
+	}
+	for _, command := range commands.All() {
+		options, positional := command.Declares()
+		var plain, files []string
+		choices := []string{""}
+		for _, a := range positional {
+			switch {
+			case a.Kind == cli.File:
+				files = append(files, gone)
+			case len(a.Choices) > 0:
+				choices = a.Choices
+			case a.Name == "address":
+				plain = append(plain, base)
+			}
+		}
+		for _, choice := range choices {
+			words := []string{command.Name}
+			if choice != "" {
+				words = append(words, choice)
+			}
+			words = append(words, plain...)
+			if len(files) > 0 {
+				try(append(words[:len(words):len(words)], files...))
+			}
+			for _, o := range options {
+				if o.Kind == cli.File {
+					try(append(words[:len(words):len(words)], "-"+o.Name, gone))
+				}
+			}
+		}
+	}
+	assert.Greater(t, tried, 40)
+}
