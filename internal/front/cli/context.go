@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"github.com/sosgo/sosgo/internal/base/secrets"
+	"github.com/sosgo/sosgo/internal/base/shownurl"
 	"github.com/sosgo/sosgo/internal/front/report"
 	"github.com/sosgo/sosgo/target"
 )
@@ -152,7 +153,7 @@ func (c *Context) Warn(err error) {
 	if moving {
 		c.moving, err = true, target.ErrInCollection
 	}
-	text, kind, advice := err.Error(), kindWord(err), ""
+	text, kind, advice := shownurl.In(err.Error()), kindWord(err), ""
 	c.count(kind)
 	if inModuleFile(err) {
 		advice = moduleAdvice
@@ -196,7 +197,7 @@ func (c *Context) AtEnd(f func()) { c.atEnd = append(c.atEnd, f) }
 func (c *Context) warningLine(advice bool, failure error) string {
 	said, saidKind := 0, ""
 	for i := range c.warnings {
-		if w := &c.warnings[i]; failure != nil && w.Text == failure.Error() {
+		if w := &c.warnings[i]; failure != nil && w.Text == shownurl.In(failure.Error()) {
 			said, saidKind = max(w.Count, 1), w.Kind
 		}
 	}
@@ -319,7 +320,7 @@ func errorLine(command string, err error) string {
 	if command != "" {
 		b.WriteString(command + ": ")
 	}
-	b.WriteString(report.Escape(err.Error()) + "\n")
+	b.WriteString(report.Escape(shownurl.In(err.Error())) + "\n")
 	if a := Advice(err); a != "" && !errors.Is(err, errInterrupted) {
 		b.WriteString("  " + report.Escape(a) + "\n")
 	}

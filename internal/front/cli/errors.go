@@ -320,7 +320,7 @@ func openAdvice(err error) string {
 
 // problem converts err for the JSON envelope.
 func problem(err error) *report.Problem {
-	return &report.Problem{Text: err.Error(), Kind: kindWord(err), Advice: Advice(err), Exit: ExitCode(err), Host: hostFailed(err), Limit: errors.Is(err, target.ErrLimit)}
+	return &report.Problem{Text: shownurl.In(err.Error()), Kind: kindWord(err), Advice: Advice(err), Exit: ExitCode(err), Host: hostFailed(err), Limit: errors.Is(err, target.ErrLimit)}
 }
 
 // hostFailed reports whether this machine caused err. The same command may succeed later. A module file that does not exist is

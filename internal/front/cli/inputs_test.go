@@ -26,7 +26,7 @@ func TestBadOptions(t *testing.T) {
 		{[]string{"--symbol-server", "ftp://x"}, "not an http or https address"},
 		{[]string{"--symbol-server", "msdl"}, "not an http or https address"},
 		{[]string{"--symbol-server", "http://"}, "not an http or https address"},
-		{[]string{"--symbol-server", "https://x y"}, "invalid character"},
+		{[]string{"--symbol-server", "https://x y"}, "https://… is not an http or https address"},
 		{[]string{"--symbol-server", "https://x", "--offline"}, "-symbol-server and -offline exclude"},
 		{[]string{"--symbol-cache", text}, "is not a folder"},
 		{[]string{"--graph-dir", text}, "is not a folder"},

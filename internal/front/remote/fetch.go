@@ -27,6 +27,7 @@ const (
 	longestWait = 10 * time.Second       // requested by a server
 	mostTime    = 2 * time.Minute        // for a part of the file, with all tries
 	maxMessage  = 4 << 10                // bytes of an error's body
+	mostCA      = 16 << 20               // bytes of a file of certificates
 )
 
 // reach determines how to request the address.
@@ -75,9 +76,17 @@ func (f *File) roots() (*x509.CertPool, error) {
 	if f.o.CA == "" {
 		return nil, nil
 	}
-	pem, err := os.ReadFile(f.o.CA)
+	file, err := os.Open(f.o.CA)
 	if err != nil {
 		return nil, err
+	}
+	defer file.Close()
+	pem, err := io.ReadAll(io.LimitReader(file, mostCA+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(pem) > mostCA {
+		return nil, fmt.Errorf("%s has more than %d bytes of certificates", f.o.CA, mostCA)
 	}
 	pool, err := x509.SystemCertPool()
 	if err != nil {

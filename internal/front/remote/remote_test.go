@@ -409,6 +409,11 @@ func TestTLS(t *testing.T) {
 	assert.Empty(t, got)
 	_, err = Open(s.URL+"/ring", o)
 	assert.ErrorContains(t, err, "more than 5 redirections")
+	endless := filepath.Join(t.TempDir(), "endless")
+	require.NoError(t, os.WriteFile(endless, nil, 0o600))
+	require.NoError(t, os.Truncate(endless, 1<<40))
+	_, err = Open(s.URL, Options{CA: endless})
+	require.ErrorContains(t, err, "more than")
 	_, err = Open(s.URL, Options{CA: filepath.Join(t.TempDir(), "none")})
 	assert.ErrorIs(t, err, os.ErrNotExist)
 

@@ -160,7 +160,9 @@ func TestAddressesAreShown(t *testing.T) {
 	}
 	lines = append(lines, []string{"-d", address, "threads"}, []string{"-d", dump, "diff", address}, []string{"summarize", address}, []string{"-d", dump, "-c", "setsymbolserver " + address},
 		[]string{"-symbol-server", "ftp://bob:Tulip99@h/?sig=Rose88", "-d", dump, "threads"}, []string{"-symbol-server", "https://bob:Tulip99 x@h/?sig=Rose88", "-d", dump, "threads"},
-		[]string{"-d", "https://bob:Tulip99 x@h/?sig=Rose88", "threads"}, []string{"-d", "s3://bob:Tulip99@h/?sig=Rose88", "threads"})
+		[]string{"-d", "https://bob:Tulip99 x@h/?sig=Rose88", "threads"}, []string{"-d", "s3://bob:Tulip99@h/?sig=Rose88", "threads"},
+		[]string{"-d", dump, "triage", address}, []string{"-d", " " + address, "threads"}, []string{"-d", strings.Replace(address, "//", "/", 1), "threads"}, []string{"-d", dump, "web", "-with", address},
+		[]string{"-d", dump, "triage", "-rules", address}, []string{"-d", dump, "-modules", address, "threads"}, []string{"-symbol-server", "bob:Tulip99@h/?sig=Rose88", "-d", dump, "threads"})
 	for _, line := range lines {
 		for _, form := range [][]string{nil, {"-json"}} {
 			var out bytes.Buffer
