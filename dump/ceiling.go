@@ -25,15 +25,8 @@ func (o *Options) ceiling(size int64, f *os.File) ceiling {
 	c.err = func() error {
 		return target.Limitf("the unpacked dump is larger than the limit of %d bytes (Options.MaxDecompressed, --limit unpacked=SIZE)", c.bytes)
 	}
-	ratio := int64(limits.DecompressedRatio)
-	if o.MaxRatio > 0 {
-		ratio = o.MaxRatio
-	}
-	if n := max(product(size, ratio), limits.DecompressedFree); n < c.bytes {
-		c = ceiling{n, func() error {
-			return target.Limitf("the dump unpacks to more than %d times its size, which is what files made to do harm do: if it is honest, "+
-				"raise the limit (Options.MaxRatio, --limit ratio=N)", ratio)
-		}}
+	if n := o.ratioCeiling(size, 1); n < c.bytes {
+		c = ceiling{n, o.ratioError}
 	}
 	if free, ok := freeSpace(f); ok {
 		if n := max(free-min(limits.SpaceReserve, free/10), 0); n < c.bytes {
@@ -43,6 +36,24 @@ func (o *Options) ceiling(size int64, f *os.File) ceiling {
 		}
 	}
 	return c
+}
+
+// ratio returns the maximum number of unpacked bytes for each byte of a file.
+func (o *Options) ratio() int64 {
+	if o.MaxRatio > 0 {
+		return o.MaxRatio
+	}
+	return limits.DecompressedRatio
+}
+
+// ratioCeiling returns the maximum size of what size bytes of a file unpack to, if they may have ahead times as much as a whole file.
+func (o *Options) ratioCeiling(size, ahead int64) int64 {
+	return max(product(product(size, o.ratio()), ahead), limits.DecompressedFree)
+}
+
+func (o *Options) ratioError() error {
+	return target.Limitf("the dump unpacks to more than %d times its size, which is what files made to do harm do: if it is honest, "+
+		"raise the limit (Options.MaxRatio, --limit ratio=N)", o.ratio())
 }
 
 func product(a, b int64) int64 {

@@ -102,11 +102,12 @@ type unpacking struct {
 	io.ReadCloser        // what is unpacked, after head
 	in            *input // what it is unpacked from
 	head          []byte
+	o             *Options
 }
 
 // begin unpacks the first bytes of the dump in src, and identifies it by them, before a terabyte of it is read or written.
 func (c *compression) begin(src target.Source, o Options) (*unpacking, error) {
-	u := &unpacking{in: &input{progressReader: progressReader{ctx: o.context(), r: io.NewSectionReader(src, 0, src.Size()), total: src.Size(), report: o.Progress}}}
+	u := &unpacking{o: &o, in: &input{progressReader: progressReader{ctx: o.context(), r: io.NewSectionReader(src, 0, src.Size()), total: src.Size(), report: o.Progress}}}
 	var err error
 	if u.ReadCloser, err = c.open(u.in); err != nil {
 		return nil, u.in.unpackError(err)
@@ -122,10 +123,14 @@ func (c *compression) begin(src target.Source, o Options) (*unpacking, error) {
 	return u, nil
 }
 
-// Read reads what is unpacked.
+// Read reads what is unpacked. The size of the file may be a lie of a server, or a sparse file's, so what was read of it is a bound,
+// too. It is higher, because an honest dump may begin with much empty memory.
 func (u *unpacking) Read(p []byte) (int, error) {
 	n, err := u.ReadCloser.Read(p)
-	u.in.unpacked.Add(int64(n))
+	out := u.in.unpacked.Add(int64(n))
+	if out > u.o.ratioCeiling(u.in.taken.Load(), limits.DecompressedAhead) {
+		return 0, u.o.ratioError()
+	}
 	return n, err
 }
 
@@ -199,6 +204,7 @@ func (s *sourceReader) Read(p []byte) (int, error) {
 type input struct {
 	progressReader
 
+	taken    atomic.Int64 // bytes that were read
 	unpacked atomic.Int64 // bytes
 	mu       sync.Mutex   // zstd reads in a goroutine of its own
 	err      error        // why reading failed
@@ -206,6 +212,7 @@ type input struct {
 
 func (in *input) Read(b []byte) (int, error) {
 	n, err := in.progressReader.Read(b)
+	in.taken.Store(in.done)
 	out := in.unpacked.Load()
 	switch {
 	case err != nil && !errors.Is(err, io.EOF) && in.ctx.Err() == nil:
@@ -234,7 +241,7 @@ func (in *input) unpackError(err error) error {
 		return failed
 	}
 	switch {
-	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded), errors.Is(err, target.ErrLimit):
 		return err
 	// In a single segment, the size is the window.
 	case errors.Is(err, zstd.ErrWindowSizeExceeded), errors.Is(err, zstd.ErrDecoderSizeExceeded):

@@ -118,3 +118,14 @@ func noise() []byte {
 type failing struct{}
 
 func (failing) Read([]byte) (int, error) { return 0, errors.New("the other end is gone") }
+
+// TestLyingSizeOfBomb checks that a size that a server claims, or a sparse file has, does not raise the limit of what little content
+// unpacks to.
+func TestLyingSizeOfBomb(t *testing.T) {
+	head := append([]byte("\x28\xb5\x2f\xfd\x00\x58"), 0, 0, 8)                         // a window of 2 MB; a block of 64 KB
+	b := &endless{head: append(head, filled(1)[:1<<16]...), again: []byte{2, 0, 16, 0}} // a block of 128 KB zeros
+	_, err := dump.OpenReaderAt(b, 1<<39, dump.Options{TempDir: t.TempDir(), MaxRatio: 100})
+	require.ErrorIs(t, err, target.ErrLimit)
+	assert.ErrorContains(t, err, "--limit ratio")
+	assert.Less(t, b.read, int64(8<<20))
+}

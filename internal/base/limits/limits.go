@@ -29,6 +29,7 @@ const (
 	DecompressedSize  = 1 << 40 // unpacked bytes
 	DecompressedRatio = 1000    // unpacked bytes for each byte of the file, beyond DecompressedFree
 	DecompressedFree  = 1 << 30 // bytes that any file may unpack to
+	DecompressedAhead = 8       // what was unpacked so far may have so many times as much as the ratio allows for what was read so far
 	CompressedIdle    = 4 << 20 // bytes of a compressed file that may unpack to nothing, such as tables of its blocks
 	CompressedExtra   = 8       // beyond these, a file may be longer than its content by one in so many bytes
 	SpaceReserve      = 1 << 30 // bytes, or a tenth if less, to leave free on the disk
