@@ -47,7 +47,16 @@ func Secrets(ctx context.Context, p *process.Process) (*answer.Secrets, error) {
 // and those with a telling form. The heap is read once for all calls of Mask and Secrets. The function is safe for
 // concurrent use.
 func Mask(ctx context.Context, p *process.Process) (func(text string) string, error) {
-	return process.Answer(ctx, p, func(ctx context.Context, c *process.Call) (func(string) string, error) {
+	m, err := Masker(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	return m.Text, nil
+}
+
+// Masker returns the Masker of Mask.
+func Masker(ctx context.Context, p *process.Process) (*secrets.Masker, error) {
+	return process.Answer(ctx, p, func(ctx context.Context, c *process.Call) (*secrets.Masker, error) {
 		m, err := maskingOf(ctx, p)
 		if err != nil {
 			return nil, err
@@ -55,7 +64,7 @@ func Mask(ctx context.Context, p *process.Process) (func(text string) string, er
 		for _, gap := range m.gaps.Noted() {
 			c.Note(gap)
 		}
-		return m.masker.Text, nil
+		return m.masker, nil
 	})
 }
 

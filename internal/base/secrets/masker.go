@@ -202,7 +202,18 @@ func (m *Masker) Masked() uint64 { return m.count.Load() }
 
 // Text returns a text with its secrets replaced by Mask. Text that a Masker has written stays
 // unchanged.
-func (m *Masker) Text(text string) string {
+func (m *Masker) Text(text string) string { return m.text(text, nil) }
+
+// Besides returns Text for answers to who typed words: a known value that the words have whole is not masked. Whoever guesses at
+// a part of a secret would else learn from the echo of it whether it is right, character by character.
+func (m *Masker) Besides(words []string) func(text string) string {
+	return func(text string) string { return m.text(text, words) }
+}
+
+func (m *Masker) text(text string, typed []string) string {
+	isTyped := func(value string) bool {
+		return slices.ContainsFunc(typed, func(words string) bool { return strings.Contains(words, value) })
+	}
 	var spans []Span
 	for _, s := range Find(text) {
 		from, to := whole(text, s.Start, s.End)
@@ -215,12 +226,17 @@ func (m *Masker) Text(text string) string {
 		}
 		list := m.heads[text[i:i+cutKnown]]
 		if n := longest(list, text, i); n > 0 {
-			from, to := whole(text, i, i+n)
-			spans = insert(spans, Span{from, to, KindNamed})
+			if !isTyped(text[i : i+n]) {
+				from, to := whole(text, i, i+n)
+				spans = insert(spans, Span{from, to, KindNamed})
+			}
 			i += n - 1
 		}
 	}
 	for from, to := range m.parts.in(text) {
+		if isTyped(text[from:to]) {
+			continue
+		}
 		from, to = whole(text, from, to)
 		spans = insert(spans, Span{from, to, KindNamed})
 	}

@@ -210,3 +210,16 @@ func TestParts(t *testing.T) {
 		assert.Equal(t, want, m.Text(m.Text(text)), "again")
 	}
 }
+
+// TestBesides: who types a guess at a part of a known value sees the same whether it is right or not, and values that were not typed
+// stay hidden.
+func TestBesides(t *testing.T) {
+	m := secrets.NewMasker()
+	m.Add("kjI8+Zmn22afTEAqG22zllVnQQIy4CRM", secrets.KindNamed)
+	for _, guess := range []string{"22afTEAqG22zllVn", "22afTEAqG22zllVX", "kjI8+Z…", "kjI8+X…"} {
+		mask := m.Besides([]string{"eval", `"` + guess + `"`})
+		assert.Equal(t, guess, mask(guess))
+		assert.Equal(t, "x="+secrets.Mask+";", mask("x=kjI8+Zmn22afTEAqG22zllVnQQIy4CRM;"))
+	}
+	assert.Equal(t, secrets.Mask, m.Text("22afTEAqG22zllVn"))
+}

@@ -48,6 +48,8 @@ type Context struct {
 	redact   bool
 	masking  *secrets.Writer
 	mask     func(string) string // nil until learnSecrets has read the secrets of the dump
+	echo     func(string) string // as mask, for the output; see echoed
+	typed    []string            // the words of the command's line
 
 	broken   breakable
 	progress []*Progress

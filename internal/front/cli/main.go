@@ -44,9 +44,9 @@ type Env struct {
 	// Leave ends the process at once with an exit code. It aborts commands that only ask when the user interrupts
 	// them. If nil, they are canceled and awaited like other commands.
 	Leave func(code int)
-	// Mask returns the function that masks the secrets of a dump in texts, for a runtime. If nil, only known forms of
+	// Mask returns what masks the secrets of a dump in texts, for a runtime. If nil, only known forms of
 	// secrets are masked.
-	Mask func(c *Context, d Dump, runtime string) (func(string) string, error)
+	Mask func(c *Context, d Dump, runtime string) (*secrets.Masker, error)
 	// Sandbox gives up the rights of the process that an open dump does not need.
 	Sandbox func(ctx context.Context, d Dump) error
 	// Limits are the ceilings that --limit accepts.
@@ -362,6 +362,9 @@ func (a *app) run(ctx context.Context, words []word, w io.Writer) error {
 	a.session.run(ctx)
 	out := &sink{w: w, cancel: cancel}
 	c := a.newContext(ctx, cmd, p, out)
+	for _, w := range words {
+		c.typed = append(c.typed, w.text)
+	}
 	defer a.watchInterrupt(func() {
 		c.breakOff()
 		cancel(errInterrupted)
@@ -535,7 +538,7 @@ func (a *app) newContext(ctx context.Context, cmd *Command, p *parser, out *sink
 	c := &Context{Command: cmd, Session: a.session, app: a, ctx: ctx, own: p.own, stderr: a.stderr}
 	var w io.Writer = out
 	if c.redact = a.line.Redact || cmd.Sends && !p.own.given["full"]; c.redact {
-		c.masking = secrets.NewWriter(c.masked, out)
+		c.masking = secrets.NewWriter(c.echoed, out)
 		w = c.masking
 	}
 	c.buf = bufio.NewWriterSize(w, outputBuffer)
@@ -642,10 +645,10 @@ func (a *app) finish(c *Context, out *sink, err error) error {
 		err = e
 	}
 	if line := c.warningLine(err == nil, err); line != "" {
-		a.stderr.print(c.masked("sosgo: " + c.Command.Name + ": " + line + "\n"))
+		a.stderr.print(c.echoed("sosgo: " + c.Command.Name + ": " + line + "\n"))
 	}
 	if err != nil && err != errExit {
-		a.stderr.print(c.masked(errorLine(c.Command.Name, err)))
+		a.stderr.print(c.echoed(errorLine(c.Command.Name, err)))
 	}
 	return err
 }

@@ -45,8 +45,17 @@ func (c *Context) learnSecrets() error {
 	if err != nil {
 		return fmt.Errorf("secrets: %w", err)
 	}
-	c.mask = mask
+	c.mask = mask.Text
+	c.echo = mask.Besides(c.typed)
 	return nil
+}
+
+// echoed returns text as masked does, for the output: what the user typed is no secret there.
+func (c *Context) echoed(text string) string {
+	if c.redact && c.echo != nil {
+		return c.echo(text)
+	}
+	return c.masked(text)
 }
 
 // masked returns text with its secrets masked, if requested.

@@ -16,6 +16,7 @@ import (
 
 	"github.com/sosgo/sosgo/dump"
 	"github.com/sosgo/sosgo/internal/app/sensitive"
+	"github.com/sosgo/sosgo/internal/base/secrets"
 	"github.com/sosgo/sosgo/internal/files/symbolserver"
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/internal/front/cli/commands/ask"
@@ -95,10 +96,10 @@ func openRemote(address string, o cli.OpenOptions, options *opening) (cli.Dump, 
 // Threads returns the OS ids of a dump's threads in the order of their indices.
 func Threads(d cli.Dump, runtime string) ([]uint32, error) { return reading.Threads(d, runtime) }
 
-// Mask returns the function that masks the secrets of a dump.
-func Mask(c *cli.Context, d cli.Dump, runtime string) (func(string) string, error) {
+// Mask returns what masks the secrets of a dump.
+func Mask(c *cli.Context, d cli.Dump, runtime string) (*secrets.Masker, error) {
 	v, _ := d.(*process.Dump).Process(runtime) // the process keeps the error
-	return sensitive.Mask(ask.Context(c), v)
+	return sensitive.Masker(ask.Context(c), v)
 }
 
 // Sandbox opens the files that the dump may need, then gives up the right to open more.

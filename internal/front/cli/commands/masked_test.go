@@ -219,6 +219,25 @@ func TestSearchIsNoOracle(t *testing.T) {
 	assert.Positive(t, seen)
 }
 
+// TestEchoIsNoOracle checks that what was typed is shown as it was, whether or not it is a part of a secret.
+func TestEchoIsNoOracle(t *testing.T) {
+	facts, err := os.ReadFile(filepath.Join(filepath.Dir(secretsDump), "facts.txt"))
+	require.NoError(t, err)
+	_, rest, found := strings.Cut(string(facts), "PLANT pem ")
+	require.True(t, found)
+	right := strings.Fields(rest)[0][8:24]
+	wrong := right[:15] + string(right[15]^1)
+	for _, line := range []string{`eval '"%s"'`, `eval '"%s…"'`, `eval '%s.Foo'`, "dumpheap -type %s", "dumpexceptions -type %s", "statics -type %s"} {
+		for _, form := range []string{"", "-json "} {
+			said := func(guess string) string {
+				_, out, errs := runSpelling(t, "-d", secretsDump, "-redact", "-c", form+fmt.Sprintf(line, guess))
+				return strings.ReplaceAll(out+errs, guess, "GUESS")
+			}
+			assert.Equal(t, said(wrong), said(right), line)
+		}
+	}
+}
+
 // TestCharactersOfSecrets shows a secret's characters and bytes one by one, as collections, buffers, boxes and locals hold them. With masking, each is
 // hidden.
 func TestCharactersOfSecrets(t *testing.T) {
