@@ -12,6 +12,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/sosgo/sosgo/answer"
@@ -319,18 +320,32 @@ func (j *job) place(ctx context.Context) error {
 	if !j.direct && !j.o.Leave {
 		return j.copy(ctx, f, st.Size())
 	}
-	if err := j.verify(ctx, openPath(f)); err != nil {
+	if err := j.verify(ctx, openPath(f), j.view.Path(j.part)); err != nil {
 		return err
 	}
 	return j.rename(st)
 }
 
-// verify opens a file as a dump.
-func (j *job) verify(ctx context.Context, file string) (err error) {
+// A renamedError is an error with the name of a file in its text replaced.
+type renamedError struct {
+	err      error
+	from, to string
+}
+
+func (e *renamedError) Error() string { return strings.ReplaceAll(e.err.Error(), e.from, e.to) }
+
+func (e *renamedError) Unwrap() error { return e.err }
+
+// verify opens a file as a dump. Errors call it name.
+func (j *job) verify(ctx context.Context, file, name string) (err error) {
 	if j.o.Verify == nil {
 		return nil
 	}
-	if j.answer.Checked, err = j.o.Verify(ctx, file); errors.Is(err, target.ErrUnsupported) {
+	j.answer.Checked, err = j.o.Verify(ctx, file)
+	if err != nil {
+		err = &renamedError{err, file, name}
+	}
+	if errors.Is(err, target.ErrUnsupported) {
 		j.answer.Note(fmt.Errorf("the dump could not be checked: %w", err))
 	} else if err != nil {
 		return &processes.Refusal{Text: "the runtime reports success, but its dump is not whole", Err: err, Next: "if createdump was ended meanwhile: " + ended}
@@ -386,7 +401,7 @@ func (j *job) copy(ctx context.Context, from *os.File, size int64) error {
 	if n, _ := from.Read(make([]byte, 1)); n > 0 {
 		return &processes.Refusal{Text: j.view.Path(j.part) + " grows while it is copied: createdump has not ended, or others write to it", Next: otherFolder}
 	}
-	if err := j.verify(ctx, j.to.Name()); err != nil {
+	if err := j.verify(ctx, j.to.Name(), j.o.Out); err != nil {
 		return err
 	}
 	to := j.to

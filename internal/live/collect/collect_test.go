@@ -380,6 +380,17 @@ func TestOutput(t *testing.T) {
 	assert.ElementsMatch(t, []string{"file", "link", "late"}, left(t, dir, filepath.Join(r.root, "tmp")))
 }
 
+// TestNameOfLeft: an error about a dump that is left names it, and not how it was opened.
+func TestNameOfLeft(t *testing.T) {
+	p := start(t, &fakeRuntime{write: writes("dump")})
+	_, err := Dump(t.Context(), p, Options{Kind: "heap", Leave: true, Verify: func(_ context.Context, file string) (answer.CollectedCheck, error) {
+		return answer.CollectedCheck{}, target.Corruptf("%s is cut", file)
+	}})
+	require.ErrorIs(t, err, target.ErrCorrupt)
+	assert.ErrorContains(t, err, "/tmp/")
+	assert.NotContains(t, err.Error(), "/proc/self")
+}
+
 // TestNames: the default name has the program's name without what a shell or a file system may misread.
 func TestNames(t *testing.T) {
 	for name, want := range map[string]string{"Shop.Web": "Shop.Web", "": "dotnet", "../../etc/passwd": "_._.._etc_passwd", "-rf": "_rf", ".x y": "_x_y"} {
