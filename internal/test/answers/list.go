@@ -109,6 +109,7 @@ var All = map[string]any{
 	"app/rows.Evaluate":            sosgo_internal_app_rows.Evaluate,
 	"app/rows.Query":               sosgo_internal_app_rows.Query,
 	"app/sensitive.Mask":           sosgo_internal_app_sensitive.Mask,
+	"app/sensitive.Masker":         sosgo_internal_app_sensitive.Masker,
 	"app/sensitive.SecretValues":   sosgo_internal_app_sensitive.SecretValues,
 	"app/sensitive.Secrets":        sosgo_internal_app_sensitive.Secrets,
 	"app/settings.Process":         sosgo_internal_app_settings.Process,
