@@ -50,6 +50,7 @@ var dumpCalls = map[string]call{
 	"Processes":    func(d *sosgo.Dump, _ *sosgo.View, _ string) any { return len(d.Processes()) },
 	"File":         func(d *sosgo.Dump, _ *sosgo.View, _ string) any { return d.File().Size },
 	"FileProblems": func(d *sosgo.Dump, _ *sosgo.View, _ string) any { return d.FileProblems() },
+	"Forked":       func(d *sosgo.Dump, _ *sosgo.View, _ string) any { return d.Forked() },
 	"Heap":         func(d *sosgo.Dump, _ *sosgo.View, _ string) any { h, err := d.Heap(); return said(h != nil, err) },
 	"ID":           func(d *sosgo.Dump, _ *sosgo.View, _ string) any { id, err := d.ID(); return said(id, err) },
 	"Like": func(d *sosgo.Dump, _ *sosgo.View, _ string) any {
