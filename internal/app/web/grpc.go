@@ -179,7 +179,7 @@ func (r *Reader) served(g shapes.Reading, o objects.Object, s *grpcServed, x obj
 	}
 	if c, at := shapes.BindAs[*httpContext](g, of); c != nil {
 		request := answer.Request{Context: of.Addr}
-		q := &query{Reader: r, out: &answer.Requests{}}
+		q := r.newQuery()
 		q.flows = flows.New(q.reading(), r.items)
 		features := g.ObjectAt(&c.Features, at)
 		q.features(&request, features)

@@ -64,11 +64,17 @@ type host struct {
 	start    int64 // by the clock of Stopwatch; 0 if it was not measured
 }
 
+// newQuery returns a query of nothing yet.
+func (r *Reader) newQuery() *query {
+	return &query{Reader: r, out: &answer.Requests{Requests: []answer.Request{}}, hosts: map[target.Addr]host{}, index: map[target.Addr]int{},
+		known: map[target.Addr]flow{}, starts: map[int]int64{}}
+}
+
 // Requests lists the requests that the process's web servers work on. It records what could not be read. The error is
 // ctx's.
 func (r *Reader) Requests(ctx context.Context, p *process.Process, h *heap.Heap, o RequestOptions) (*answer.Requests, error) {
-	q := &query{Reader: r, p: p, h: h, o: o, out: &answer.Requests{Requests: []answer.Request{}}, hosts: map[target.Addr]host{},
-		index: map[target.Addr]int{}, known: map[target.Addr]flow{}, starts: map[int]int64{}}
+	q := r.newQuery()
+	q.p, q.h, q.o = p, h, o
 	q.flows = flows.New(q.reading(), r.items)
 	contexts, err := q.collect(ctx)
 	if err != nil {

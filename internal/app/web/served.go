@@ -13,7 +13,7 @@ import (
 // if no method has a variable that refers to a request in the application. Unreadable parts are recorded in gaps. The
 // function is not safe for concurrent use.
 func (r *Reader) ServedBy(gaps *answer.Gaps) func(boxes []target.Addr) string {
-	q := &query{Reader: r, out: &answer.Requests{}, index: map[target.Addr]int{}}
+	q := r.newQuery()
 	q.flows = flows.New(q.Reader.reading(gaps), r.items)
 	s := &server{query: q, boxes: map[target.Addr]string{}}
 	return func(boxes []target.Addr) string {
