@@ -25,6 +25,10 @@ var (
 // backgroundStates names the values of enum c_gc_state (gcpriv.h).
 var backgroundStates = []string{"marking", "planning", "none"}
 
+// backgroundSweeps is the state "planning": a background collection has found the dead objects of generation 2, freed their sync blocks, and makes
+// free space of them while the program runs. Those that it has not reached yet still look like objects, and refer to what is gone.
+const backgroundSweeps = 1
+
 // unpublished lists facts that no layout of any version locates.
 var unpublished = []string{
 	"allocation budgets and desired allocation of each generation",

@@ -209,6 +209,9 @@ func (h *Heap) readMode(v *vars) {
 	if h.inGC, err = h.collecting(v); errors.Is(err, target.ErrCorrupt) {
 		h.warnings = append(h.warnings, err)
 	}
+	if state, err := v.background(); err == nil && state == backgroundStates[backgroundSweeps] {
+		h.inGC = true
+	}
 	h.datas = v.adaptationMode()
 }
 

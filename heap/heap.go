@@ -93,7 +93,7 @@ func (h *Heap) Server() bool { return h.server }
 // Regions reports whether the heap consists of regions instead of segments.
 func (h *Heap) Regions() bool { return h.regions }
 
-// InGC reports whether the dump was taken while a collection moved objects. The heap is then read as far as sound.
+// InGC reports whether the dump was taken while a collection moved objects, or while one in the background swept. The heap is then read as far as sound.
 func (h *Heap) InGC() bool { return h.inGC }
 
 // SubHeaps returns a copy of the list of heaps.

@@ -215,6 +215,9 @@ func (w *walker) walk(s *Segment, a, limit target.Addr, out sink) (target.Addr, 
 			a = c.Next
 			continue
 		}
+		if w.h.newest(s, a) && w.h.running() > 0 {
+			return s.Objects.End, true // a thread is in the allocator
+		}
 		if !out.corrupt(c) {
 			return a, false
 		}

@@ -514,6 +514,9 @@ func TestCollectorCounters(t *testing.T) {
 			assert.Equal(t, tt.reasons, counted(gc.Compactions))
 			assert.Equal(t, "planning", gc.State.Background.S)
 			assert.False(t, gc.State.InCollection.Value)
+			h, err := heap.Open(rt, d)
+			require.NoError(t, err)
+			assert.True(t, h.InGC(), "dead objects that are not swept yet refer to what is gone")
 			var lacks []string
 			for _, a := range gc.Absent {
 				if a.What == "collections by mechanism" || a.What == "compactions by reason" {
