@@ -313,6 +313,8 @@ type FaultedTask struct {
 	Task       target.Addr     `json:"task" doc:"the task"`
 	Name       Text            `json:"name" doc:"the async method, or the type with the method that it ran"`
 	Exceptions []TaskException `json:"exceptions" doc:"what it failed with"`
+	// Awaited is for a task that failed a moment ago: what waits for it has not gone on yet.
+	Awaited bool `json:"awaited,omitempty" doc:"whether a thread or an async method that waits for it is about to get the exceptions"`
 }
 
 // A TaskException is an exception that a task failed with.

@@ -21,7 +21,11 @@ func Tasks(ctx context.Context, p *process.Process, o tasks.ListOptions) (*answe
 			return nil, err
 		}
 		out, err := s.List(ctx, o)
-		if err != nil || !o.Faulted || out.Seen == 0 {
+		if err != nil || !o.Faulted {
+			return out, err
+		}
+		out.Note(held(ctx, p, out))
+		if err := ctx.Err(); err != nil || out.Seen == 0 {
 			return out, err
 		}
 		hosts, err := hosting.Hosts(ctx, p) // a host observes the exceptions of its services

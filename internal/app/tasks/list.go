@@ -73,7 +73,27 @@ func (s *Set) List(ctx context.Context, o ListOptions) (*answer.Tasks, error) {
 		}
 	}
 	slices.SortStableFunc(out.Counts, func(a, b answer.TaskCount) int { return cmp.Compare(b.Count, a.Count) })
-	return out, nil
+	return out, s.awaited(ctx, out)
+}
+
+// awaited marks the failed tasks that suspended methods await: these have not gone on yet.
+func (s *Set) awaited(ctx context.Context, out *answer.Tasks) error {
+	at := map[target.Addr]int{}
+	for i := range out.Faults {
+		at[out.Faults[i].Task] = i
+	}
+	for i := range s.items {
+		if it := &s.items[i]; len(at) > 0 && it.kind.machine() && !it.completed() {
+			next, _, _, err := s.r.waitsFor(waiter{it.addr, it.kind})
+			if n, ok := at[next]; ok && err == nil {
+				out.Faults[n].Awaited = true
+			}
+		}
+		if i%1024 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+	return nil
 }
 
 // Each iterates over the tasks and boxes of async methods by address, as frames of their stacks. A frame is valid until

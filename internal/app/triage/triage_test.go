@@ -711,6 +711,11 @@ func TestFailedTasks(t *testing.T) {
 	assert.Equal(t, "5 tasks failed, and nobody has looked at their exceptions: most often Shop.Bill: E: no price", out.Findings[0].Text)
 	require.Len(t, out.Unknown, 1)
 	assert.True(t, out.Unknown[0].Partly)
+
+	q.Tasks = Got(&answer.Tasks{Faults: []answer.FaultedTask{{Name: answer.Text{S: "Shop.Bill"}, Awaited: true}}}, nil)
+	out, err = Judge(context.Background(), q, Options{})
+	require.NoError(t, err)
+	assert.Empty(t, out.Findings, "what waits for it has not gone on yet")
 }
 
 // TestHosts checks that each conclusion about a host is a finding.

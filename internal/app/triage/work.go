@@ -460,15 +460,16 @@ func failedTasks(_ context.Context, q *Answers) (view, error) {
 		return view{}, err
 	}
 	v := view{partly: firstOf(list.Noted(), nil)}
-	total := len(list.Faults) + int(list.More)
-	if total == 0 {
+	faults := slices.DeleteFunc(slices.Clone(list.Faults), func(t answer.FaultedTask) bool { return t.Awaited })
+	total := len(faults) + int(list.More)
+	if len(faults) == 0 {
 		return v, nil
 	}
 	counts := map[string]int{}
 	says := map[string]answer.Statement{}
 	var sites []answer.Site
-	for i := range list.Faults {
-		t := &list.Faults[i]
+	for i := range faults {
+		t := &faults[i]
 		sites = append(sites, answer.FailedSite(t.Name, t.Exceptions))
 		failed := failedTask(t)
 		says[failed.Text] = failed

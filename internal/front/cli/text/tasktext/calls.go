@@ -83,7 +83,11 @@ func Tasks(p *report.Page, t *answer.Tasks) {
 func faults(p *report.Page, t *answer.Tasks) {
 	for i := range t.Faults {
 		f := &t.Faults[i]
-		p.Printf("%s %s\n", report.Hex12(f.Task), report.Escape(f.Name.String()))
+		about := ""
+		if f.Awaited {
+			about = "  (what waits for it has not gone on yet)"
+		}
+		p.Printf("%s %s%s\n", report.Hex12(f.Task), report.Escape(f.Name.String()), about)
 		exceptions(p, f.Exceptions)
 	}
 	if t.More > 0 {
