@@ -97,9 +97,11 @@ var waitRules = []waitRule{
 	{"System.Runtime.CompilerServices.TaskAwaiter*", "GetResult HandleNonSuccess", ActivityTask, "waits for a task"},
 	{"System.Threading.Tasks.Parallel", "", ActivityTask, "waits for a parallel loop"},
 	{"System.Threading.Thread", "Sleep UninterruptibleSleep", ActivitySleep, "sleeps"},
+	{"System.Threading.Thread", "StartCore StartInternal", ActivityRuntime, "starts a thread"}, // it holds the monitor of the Thread
 	{"System.Threading.Thread", "Join", ActivityJoin, "waits for a thread to end"},
 	{"System.Threading.Monitor", "Wait ObjWait", ActivityMonitorWait, "waits for a pulse (Monitor.Wait)"},
 	{"System.Threading.Condition", "Wait", ActivityMonitorWait, "waits for a pulse (Monitor.Wait)"},
+	{"System.Threading.Monitor", "Pulse ObjPulse", ActivityRuntime, "wakes threads (Monitor.Pulse)"},
 	{"System.Threading.Monitor", "Enter ReliableEnter TryEnter", ActivityLock, "waits for a lock (Monitor.Enter)"},
 	{"System.Threading.Lock", "Enter TryEnter", ActivityLock, "waits for a lock (Lock.Enter)"},
 	{"System.Threading.ReaderWriterLock*", "", ActivityLock, "waits for a reader-writer lock"},

@@ -16,7 +16,9 @@ func TestWaitRules(t *testing.T) {
 		{"System.Threading.Thread", "Sleep", threads.ActivitySleep},
 		{"System.Environment", "Exit", threads.ActivityExit},
 		{"System.Threading.Thread", "Join", threads.ActivityJoin},
+		{"System.Threading.Thread", "StartCore", threads.ActivityRuntime},
 		{"System.Threading.Monitor", "Wait", threads.ActivityMonitorWait},
+		{"System.Threading.Monitor", "ObjPulse", threads.ActivityRuntime},
 		{"System.Threading.Monitor", "Enter_Slowpath", threads.ActivityLock},
 		{"System.Threading.Tasks.Task", "InternalWaitCore", threads.ActivityTask},
 		{"System.Threading.Tasks.Task`1", "GetResultCore", threads.ActivityTask},
@@ -32,7 +34,7 @@ func TestWaitRules(t *testing.T) {
 		assert.Equal(t, c.want, got, "%s.%s", c.class, c.method)
 		assert.NotEmpty(t, text)
 	}
-	for class, method := range map[string]string{"System.String": "Concat", "App.Thread": "Sleep", "": ""} {
+	for class, method := range map[string]string{"System.String": "Concat", "App.Thread": "Sleep", "System.Threading.Thread": "StartCallback", "": ""} {
 		got, text, ok := threads.WaitsFor(class, method)
 		assert.False(t, ok, "%s.%s: %v, %s", class, method, got, text)
 	}

@@ -84,6 +84,11 @@ func TestFinalizing(t *testing.T) {
 	got = conclude(row(7, answer.ActivityRuntime, "runs the runtime's code", "System.GC.GetGCMemoryInfo(System.GCKind)"))
 	require.Len(t, got, 1)
 	assert.Equal(t, answer.NoFinding, got[0].Kind, "the class library's finalizers run after each full collection")
+	for _, of := range []string{"System.GC.RunFinalizers()", "System.Reflection.LoaderAllocatorScout.Finalize()"} {
+		got = conclude(row(7, answer.ActivityNative, "runs unmanaged code", of))
+		require.Len(t, got, 1)
+		assert.Equal(t, answer.NoFinding, got[0].Kind, "%s calls the runtime", of)
+	}
 	for _, own := range []answer.WaitingThread{row(7, answer.ActivityRunning, "runs", "B.Finalize()"), row(7, answer.ActivityNative, "runs native code", "System.Net.Sockets.SafeSocketHandle.ReleaseHandle()")} {
 		got = conclude(own)
 		require.Len(t, got, 1)

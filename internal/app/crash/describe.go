@@ -1088,6 +1088,10 @@ func (d *describer) finalizing(list []stackwalk.Thread, w *answer.Waiting) {
 	}
 }
 
+// ofRuntime are the methods of the finalizer thread that call nothing but the runtime: one gets the next object, the other frees a context's memory.
+// Neither can hang in the code of a library.
+var ofRuntime = []string{"System.GC.RunFinalizers", "System.Reflection.LoaderAllocatorScout.Finalize"}
+
 // finalizerKind returns what it means that the finalizer thread does something in a method: a finding if it waits. What runs ends in a moment,
 // mostly: the class library's finalizers run after each collection of generation 2. Native code, and the program's own, may hang by running.
 func finalizerKind(does answer.ActivityKind, method string) (answer.FindingKind, answer.Severity) {
@@ -1097,6 +1101,9 @@ func finalizerKind(does answer.ActivityKind, method string) (answer.FindingKind,
 			return answer.NoFinding, ""
 		}
 	case answer.ActivityNative, answer.ActivityUnknown:
+		if slices.Contains(ofRuntime, strings.TrimSuffix(method, "()")) {
+			return answer.NoFinding, ""
+		}
 	default:
 		return answer.FindingFinalizers, ""
 	}

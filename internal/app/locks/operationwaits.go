@@ -2,6 +2,7 @@ package locks
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -568,7 +569,7 @@ func (g *grapher) pauseOf(h *holder) (length time.Duration, known bool) {
 		return 0, false
 	}
 	length, err := g.s.found.tasks.DelayOf(op.leaf)
-	return length, err == nil
+	return length, err == nil || errors.Is(err, tasks.ErrElapsed) // a worker is about to go on with it
 }
 
 // fewOperations is how many operations that wait for a semaphore are no longer the usual moment of a busy one.
@@ -696,6 +697,9 @@ func (g *grapher) channel(v *answer.Verdict, c *channelWait) bool {
 		}
 		return !reads
 	}
+	if g.keepsUp(readers, c.writers) {
+		return false
+	}
 	h, wait := readers[0], answer.Statement{}
 	if op := g.s.standing[h.box]; op != nil {
 		wait = words.AndWaitsFor.Of(g.thingText(op.thing))
@@ -704,6 +708,18 @@ func (g *grapher) channel(v *answer.Verdict, c *channelWait) bool {
 	v.Statement = v.Plus(words.ReadsIt.Of(words.MethodObject.Of(words.Method(h.method.String()), words.Object(h.box)), wait))
 	v.Show = append(v.Show, "dumpasync -address "+addressText(h.box))
 	return true
+}
+
+// keepsUp reports whether methods that read a channel stand in delays so short that all who wait have had their turn briefly later: the channel is full
+// by design, and what writes is slowed down.
+func (g *grapher) keepsUp(readers []holder, writers int) bool {
+	longest, timed := time.Duration(0), 0
+	for i := range readers {
+		if length, known := g.pauseOf(&readers[i]); known && length <= briefly && !g.s.repeats(&readers[i]) {
+			longest, timed = max(longest, length), timed+1
+		}
+	}
+	return timed > 0 && time.Duration((writers+timed-1)/timed)*longest <= briefly
 }
 
 // reading reports whether a thread that moves is in a method of the program which reads a channel in a loop. The channel is full by design then, as
@@ -810,12 +826,17 @@ func (g *grapher) readers(c *channelWait) (out []holder) {
 		if m.Err != nil {
 			continue
 		}
-		for i := range m.Calls {
-			if g.s.channelOf(m.Calls[i].Object) == c.object.Addr {
-				out = append(out, holder{box: m.Object, method: m.Name, place: m.Place, strength: answer.StrengthLikely})
-				break
+		reads := func(call tasks.Call) bool { return g.s.channelOf(call.Object) == c.object.Addr }
+		if !slices.ContainsFunc(m.Calls, reads) {
+			continue
+		}
+		h := holder{box: m.Object, method: m.Name, place: m.Place, strength: answer.StrengthLikely}
+		for _, call := range slices.Concat(m.Calls, m.Later) {
+			if reads(call) {
+				h.entered = max(h.entered, call.Offset) // a loop that begins behind all calls does not read
 			}
 		}
+		out = append(out, h)
 	}
 	return out
 }

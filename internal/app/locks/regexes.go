@@ -32,6 +32,10 @@ const (
 	regexes         = "System.Text.RegularExpressions."
 	nonBacktracking = 0x400   // RegexOptions
 	noMatchTimeout  = -10_000 // Regex.InfiniteMatchTimeout, in ticks
+
+	// shortText is the length of texts that have too few ways to matter: two choices at each of 20 characters are a million steps, some milliseconds.
+	// The thread is at one of many short matches then.
+	shortText = 20
 )
 
 // A match is what a thread matches with a regular expression that may take exponential time.
@@ -62,7 +66,7 @@ func (s *survey) matches(list []stand) (out []match, rest []stand) {
 }
 
 // matchOf returns what a thread matches that a method of the program has called a regular expression from. ok is false for other threads, for
-// expressions that take no exponential time, and where the thread's runner is not known.
+// expressions that take no exponential time or match a short text, and where the thread's runner is not known.
 func (s *survey) matchOf(at *stand) (m match, ok bool, err error) {
 	if !strings.HasPrefix(at.called, regexes) {
 		return m, false, nil
@@ -109,7 +113,7 @@ func (s *survey) matchBy(runner *regexRunner, at objects.Instance) (m match, ok 
 		return m, false, nil
 	}
 	m.length, err = runner.End.Int(at)
-	return m, err == nil, err
+	return m, err == nil && m.length > shortText, err
 }
 
 // conclude describes the threads that match.

@@ -525,7 +525,10 @@ func (r *Reader) delayWords(s *delayPromise, x objects.Instance) (answer.Stateme
 	return words.Delay.Of(words.Duration(time.Duration(due) * time.Millisecond)), err
 }
 
-// DelayOf returns the length of the Task.Delay at a, counted from its start.
+// ErrElapsed is the error for a Task.Delay with a timer that has fired: its length is no longer recorded.
+var ErrElapsed = target.Unsupportedf("the delay has elapsed")
+
+// DelayOf returns the length of the Task.Delay at a, counted from its start. The error for one that has elapsed is ErrElapsed.
 func (r *Reader) DelayOf(a target.Addr) (time.Duration, error) {
 	o, err := r.r.TrustedObject(a)
 	if err != nil {
@@ -545,7 +548,7 @@ func (r *Reader) DelayOf(a target.Addr) (time.Duration, error) {
 	}
 	due, err := t.Due.Uint(x)
 	if err == nil && due == elapsed {
-		err = target.Unsupportedf("the delay has elapsed")
+		err = ErrElapsed
 	}
 	return time.Duration(due) * time.Millisecond, err
 }
