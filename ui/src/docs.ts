@@ -341,7 +341,7 @@ export interface FailedInitializer {
 }
 
 export interface FaultedTask {
-  exceptions: Array<TaskException> | null; name: string | null; task: string;
+  awaited?: boolean; exceptions: Array<TaskException> | null; name: string | null; task: string;
 }
 
 export interface Field {
