@@ -50,13 +50,14 @@ func StaticNames(ctx context.Context, b *objects.Binder, h *heap.Heap, wanted ma
 		return names, true
 	}
 	s := &namer{ctx: ctx, b: b, heap: h}
-	statics, whole := s.statics()
+	statics, unread := s.statics()
 	for a := range wanted {
 		if f := statics[a]; f != nil {
-			names[a] = staticName(f).Text
+			name, err := staticName(f)
+			names[a], unread = name.Text, cmp.Or(unread, err)
 		}
 	}
-	return names, whole
+	return names, unread == nil
 }
 
 // A namer finds the names of objects.
@@ -68,17 +69,22 @@ type namer struct {
 }
 
 func (s *namer) name(wanted map[target.Addr]bool, walk bool, o heap.ScanOptions) error {
-	statics, _ := s.statics()
+	statics, unread := s.statics()
 	rest := map[target.Addr]bool{}
+	var unnamed error // why an object may have a name that is not known
 	for a := range wanted {
 		if f := statics[a]; f != nil {
-			s.names[a] = staticName(f)
+			name, err := staticName(f)
+			s.names[a], unnamed = name, cmp.Or(unnamed, err)
 		} else {
 			rest[a] = true
 		}
 	}
+	if len(rest) > 0 {
+		unnamed = cmp.Or(unnamed, unread)
+	}
 	if len(rest) == 0 || !walk {
-		return nil
+		return unnamed
 	}
 	best := map[target.Addr]referrer{}
 	err := heap.Scan(s.ctx, s.heap, nil, o, func() *referrers {
@@ -94,6 +100,7 @@ func (s *namer) name(wanted map[target.Addr]bool, walk bool, o heap.ScanOptions)
 	if s.ctx.Err() != nil {
 		return s.ctx.Err()
 	}
+	err = cmp.Or(err, unnamed)
 	for a, f := range best {
 		if name := s.fieldName(&f, statics); name.Text != "" {
 			s.names[a] = name
@@ -102,22 +109,22 @@ func (s *namer) name(wanted map[target.Addr]bool, walk bool, o heap.ScanOptions)
 	return err
 }
 
-// statics returns the static fields that refer to objects, by object, and reports whether all could be read. Fields of
+// statics returns the static fields that refer to objects, by object. The error is why some may be missing. Fields of
 // the program's classes take precedence.
-func (s *namer) statics() (out map[target.Addr]*objects.Field, whole bool) {
-	out, whole = map[target.Addr]*objects.Field{}, true
+func (s *namer) statics() (out map[target.Addr]*objects.Field, unread error) {
+	out = map[target.Addr]*objects.Field{}
 	own := map[target.Addr]bool{}
 	r := graph.NewRootReader(s.heap, s.b.Objects(), nil, func() ([]stackwalk.Thread, error) { return nil, nil })
 	for f, err := range r.Statics(s.ctx) {
-		whole = whole && err == nil
+		unread = cmp.Or(unread, err)
 		if err != nil || f.Thread != nil {
-			continue // only a name is missing
+			continue
 		}
 		if out[f.Object] == nil || !own[f.Object] && ownClass(f.Field) {
 			out[f.Object], own[f.Object] = f.Field, ownClass(f.Field)
 		}
 	}
-	return out, whole
+	return out, unread
 }
 
 // ownClass reports whether a field belongs to a class of the program.
@@ -130,12 +137,12 @@ func ownClass(f *objects.Field) bool {
 }
 
 // staticName returns a static field with its class, "Contoso.Ledger.sync".
-func staticName(f *objects.Field) Name {
+func staticName(f *objects.Field) (Name, error) {
 	class, err := f.Declaring.ManagedName()
-	if err != nil || f.Err() != nil {
-		return Name{}
+	if err = cmp.Or(err, f.Err()); err != nil {
+		return Name{}, err
 	}
-	return Name{class + "." + property(f.Name), class}
+	return Name{class + "." + property(f.Name), class}, nil
 }
 
 // property returns the automatic property of a backing field, or the field itself.
@@ -265,7 +272,7 @@ func (s *namer) fieldName(f *referrer, statics map[target.Addr]*objects.Field) N
 	}
 	owner := Name{class, class}
 	if f := statics[o.Addr]; f != nil {
-		owner = staticName(f)
+		owner, _ = staticName(f)
 	}
 	if !answer.LibraryMethod(class) {
 		owner.Class = class
