@@ -533,7 +533,8 @@ func (v *View) VerifyObject(ctx context.Context, object target.Addr) (*answer.Ob
 	return memory.VerifyObject(ctx, v.Process, object)
 }
 
-// Soundness is VerifyHeap, or the graph's result if the process has a sound graph: its references need no second check.
+// Soundness is VerifyHeap, or the graph's result if the process has a sound graph: its references need no second check. An object that nothing keeps
+// may name a sync block that the collector has freed, and that another object has by now: it is no fault there.
 func (v *View) Soundness(ctx context.Context) (*answer.Soundness, error) {
 	return memory.Soundness(ctx, v.Process)
 }

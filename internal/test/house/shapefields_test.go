@@ -827,8 +827,6 @@ var unseen = map[string]string{
 	"System.Threading.WaitSubsystem+WaitableObject+OwnershipInfo":   "of NativeAOT's class library, by its source",
 	"locks.waitable _ownershipInfo":                                 "of NativeAOT's class library, by its source",
 	"locks.ownership _thread":                                       "of NativeAOT's class library, by its source",
-	"System.Net.Sockets.NetworkStream":                              "of the class library's source",
-	"tasks.networkStream _streamSocket":                             "of the class library's source",
 	"System.Runtime.InteropServices.SafeHandle":                     "of the class library's source",
 	"locks.safeHandle handle":                                       "of the class library's source",
 	// Types without fields to read, which the table does not list.

@@ -96,5 +96,6 @@ var none = map[string]string{
 	"app/settings.GCSettings":    "a part of Process",
 	"app/memory.GCSettings":      "a part of GC",
 	"app/memorymap.NativeMemory": "a reader for other packages", "app/memorymap.PointerFields": "a reader for other packages",
-	"app/triage.Read": "what Triage reads",
+	"app/sensitive.Masker": "what Mask masks with",
+	"app/triage.Read":      "what Triage reads",
 }
