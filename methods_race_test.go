@@ -102,12 +102,13 @@ var dumpCalls = map[string]call{
 
 // viewCalls are the public methods of a View.
 var viewCalls = map[string]call{
-	"Dump":       func(_ *sosgo.Dump, v *sosgo.View, _ string) any { return v.Dump() != nil },
-	"Memory":     func(d *sosgo.Dump, v *sosgo.View, _ string) any { return len(v.Process.Memory().Span(anAddress(d))) },
-	"Target":     func(_ *sosgo.Dump, v *sosgo.View, _ string) any { return v.Target().Process().ID },
-	"Premises":   func(_ *sosgo.Dump, v *sosgo.View, _ string) any { return len(v.Premises()) },
-	"State":      func(_ *sosgo.Dump, v *sosgo.View, _ string) any { return v.State(answer.HeapWhole) },
-	"StackState": func(_ *sosgo.Dump, v *sosgo.View, _ string) any { return v.StackState(0) },
+	"Dump":        func(_ *sosgo.Dump, v *sosgo.View, _ string) any { return v.Dump() != nil },
+	"Memory":      func(d *sosgo.Dump, v *sosgo.View, _ string) any { return len(v.Process.Memory().Span(anAddress(d))) },
+	"Target":      func(_ *sosgo.Dump, v *sosgo.View, _ string) any { return v.Target().Process().ID },
+	"Premises":    func(_ *sosgo.Dump, v *sosgo.View, _ string) any { return len(v.Premises()) },
+	"State":       func(_ *sosgo.Dump, v *sosgo.View, _ string) any { return v.State(answer.HeapWhole) },
+	"StackState":  func(_ *sosgo.Dump, v *sosgo.View, _ string) any { return v.StackState(0) },
+	"StackStates": func(_ *sosgo.Dump, v *sosgo.View, _ string) any { return len(v.StackStates()) },
 	"Scanning": func(_ *sosgo.Dump, v *sosgo.View, _ string) any {
 		return v.Scanning(context.Background(), "scanning", heap.ScanOptions{}).Jobs
 	},

@@ -188,15 +188,24 @@ func (p *Process) stacksComplete() answer.PremiseState {
 // StackState returns the state of the stack of a thread, by its OS id, as evidence (answer.StackComplete). The stack of an unknown thread is broken.
 func (p *Process) StackState(thread uint32) answer.PremiseState {
 	list, _ := p.Threads() // a thread that is missing is unknown
-	t := stackwalk.ThreadByID(list, thread)
-	if t == nil || t.OS == nil {
-		return answer.PremiseBroken
+	return p.stackState(stackwalk.ThreadByID(list, thread))
+}
+
+// StackStates returns the StackState of each thread that is listed, by OS id.
+func (p *Process) StackStates() map[uint32]answer.PremiseState {
+	list, _ := p.Threads()
+	out := make(map[uint32]answer.PremiseState, len(list))
+	for i := range list {
+		out[list[i].ID()] = p.stackState(&list[i])
 	}
-	return p.stackState(t)
+	return out
 }
 
 // stackState is broken if the top of a stack is not in the dump, and doubtful if a part below is not.
 func (p *Process) stackState(t *stackwalk.Thread) answer.PremiseState {
+	if t == nil || t.OS == nil {
+		return answer.PremiseBroken
+	}
 	stack, err := t.Stack(p.Target())
 	if err != nil {
 		return answer.PremiseBroken

@@ -98,11 +98,7 @@ func read(ctx context.Context, p *process.Process, o Options) (*Answers, error) 
 		return memorymap.PointerFields(ctx, p, to)
 	}}
 	if a.Premises[answer.StackComplete] != answer.PremiseHolds {
-		a.Stacks = map[uint32]answer.PremiseState{}
-		list, _ := p.Threads() // Premises has the error
-		for i := range list {
-			a.Stacks[list[i].ID()] = p.StackState(list[i].ID())
-		}
+		a.Stacks = p.StackStates() // Premises has the error of a list that is cut
 	}
 	steps := []func(){
 		func() { a.Crash = Got(crash.Describe(ctx, p, crash.Options{NoHeap: o.NoHeap})) },

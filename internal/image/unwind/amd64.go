@@ -128,8 +128,8 @@ const (
 )
 
 // deniesPushes returns an error if the prologue of managed code at start pushes other registers than its unwind data list. A prologue that is not in
-// the dump, has a debugger's breakpoint, or zeros, as code that was left out of a scrubbed dump, denies nothing. The data of a method that continues another one's frame begin with operations at offset 0,
-// which have no instruction.
+// the dump, has a debugger's breakpoint, or zeros, as code that was left out of a scrubbed dump, denies nothing. The data of a method that continues
+// another one's frame begin with operations at offset 0, which have no instruction.
 func (u *Unwinder) deniesPushes(start target.Addr, wi *windowsInfo) error {
 	code, err := target.Bytes(u.mem, start, int(wi.prolog))
 	if err != nil || len(code) > 0 && code[0] == 0 || slices.Contains(code, breakpointAMD64) {

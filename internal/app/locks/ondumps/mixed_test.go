@@ -11,6 +11,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/app/locks"
+	"github.com/sosgo/sosgo/target"
 )
 
 // mixed is the folder of a dump with threads that wait for each other in different ways. Its program is Mixed.cs.
@@ -22,7 +23,10 @@ func TestMixedCircles(t *testing.T) {
 	d, _ := openNamed(t, mixed)
 	got, err := reader(t, d).Waits(context.Background(), locks.Options{})
 	require.NoError(t, err)
-	assert.Empty(t, got.Noted())
+	for _, err := range got.Noted() { // the dump was cut without a type that has static fields, and these may name objects
+		assert.ErrorIs(t, err, target.ErrNotInDump)
+		assert.ErrorContains(t, err, "MethodTable")
+	}
 	var circles []string
 	strength := map[string]answer.Strength{}
 	numbers := regexp.MustCompile(`thread \d+ | [0-9a-f]{16}( \([\w.]+\))?`)
