@@ -60,7 +60,8 @@ var conclusions = []struct {
 
 	// Frames, code and variables show it.
 	{stacks, []*Sentence{Overflowed, FailFast, AssertionFailed, FinalizerDoes, CalledExit, RunsExit}},
-	{frames, []*Sentence{ThreadRuns, HostStartsOn, Matches, ManyThreads, ThreadsRun, ThreadsRan}},
+	{frames, []*Sentence{ThreadRuns, ManyThreads, ThreadsRun, ThreadsRan}},
+	{append(slices.Clip(frames), answer.NoCollection), []*Sentence{HostStartsOn, Matches}}, // and objects of the heap
 	{il, []*Sentence{FollowsLoop, ThreadSpins, ThreadsSpin}},
 	{append(slices.Clip(il), answer.NoCollection), []*Sentence{GoesRound, GoesRoundOr, FollowsCircle}},
 	{[]answer.Premise{answer.CodeFound}, []*Sentence{JumpedTo, CodeFaulted, TouchesNone, MethodReturns, ReturnLed}},

@@ -110,9 +110,8 @@ func TestBundled(t *testing.T) {
 	assert.NoError(t, f.Close())
 }
 
-// TestBundledShortHeaders checks an image with its first section in the file's first page, which is mapped
-// twice. It is one assembly.
-func TestBundledShortHeaders(t *testing.T) {
+// shortHeaders returns an assembly with its first section in the first page.
+func shortHeaders() []byte {
 	dll := assembly(1, 0x14000, 3)
 	section := func(i int, rva, size, offset uint32) {
 		copy(dll[0x108+40*i:], synth.Fields(uint64(0x747865742e), size, rva, size, offset))
@@ -120,6 +119,13 @@ func TestBundledShortHeaders(t *testing.T) {
 	dll[0x86] = 2
 	section(0, 0x10200, 0x1e00, 0x200)
 	section(1, 0x13000, 0x1000, 0x2000)
+	return dll
+}
+
+// TestBundledShortHeaders checks an image with its first section in the file's first page, which is mapped
+// twice. It is one assembly.
+func TestBundledShortHeaders(t *testing.T) {
+	dll := shortHeaders()
 	app, _, at := (&synth.Bundle{Major: 6, Align: 4096, Files: []synth.BundleFile{
 		{Path: "Short.dll", Data: dll, Kind: 1},
 		{Path: "Flat.dll", Data: assembly(2, 0x1000, 1), Kind: 1},
@@ -145,13 +151,7 @@ func TestBundledShortHeaders(t *testing.T) {
 // TestBundledShortHeadersUnaligned is TestBundledShortHeaders for a file that begins within a page, as .NET 8 has its core
 // library: the first page of the section begins with the end of the file before.
 func TestBundledShortHeadersUnaligned(t *testing.T) {
-	dll := assembly(1, 0x14000, 3)
-	section := func(i int, rva, size, offset uint32) {
-		copy(dll[0x108+40*i:], synth.Fields(uint64(0x747865742e), size, rva, size, offset))
-	}
-	dll[0x86] = 2
-	section(0, 0x10200, 0x1e00, 0x200)
-	section(1, 0x13000, 0x1000, 0x2000)
+	dll := shortHeaders()
 	app, _, at := (&synth.Bundle{Major: 6, Align: 64, Files: []synth.BundleFile{
 		{Path: "Before.dll", Data: assembly(2, 0x1100, 1), Kind: 1},
 		{Path: "Short.dll", Data: dll, Kind: 1},
