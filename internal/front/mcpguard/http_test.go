@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -209,7 +210,7 @@ func TestHTTPCancel(t *testing.T) {
 		ctx, leave := context.WithCancel(t.Context())
 		status := make(chan int, 1)
 		go func() {
-			resp, err := w.do(ctx, "POST", callOf("1", "wait", ""), "Mcp-Session-Id", session)
+			resp, err := w.do(ctx, "POST", callOf(strconv.Itoa(i+1), "wait", ""), "Mcp-Session-Id", session) // the last id may still be taken
 			if err != nil {
 				status <- 0
 				return
@@ -217,14 +218,10 @@ func TestHTTPCancel(t *testing.T) {
 			resp.Body.Close()
 			status <- resp.StatusCode
 		}()
-		for tools.running.Load() == 0 {
-			time.Sleep(time.Millisecond)
-		}
+		tools.runs(t, 1)
 		end(leave)
 		assert.Equal(t, []int{http.StatusOK, 0, http.StatusOK, http.StatusOK}[i], <-status)
-		for tools.running.Load() > 0 {
-			time.Sleep(time.Millisecond)
-		}
+		tools.runs(t, 0)
 		assert.EqualValues(t, i+1, tools.stopped.Load())
 		leave()
 	}
@@ -239,24 +236,20 @@ func TestHTTPCancel(t *testing.T) {
 // sessions is bounded.
 func TestHTTPIdle(t *testing.T) {
 	tools := &tools{wait: make(chan string)}
-	w := overHTTP(t, tools.server(), 50*time.Millisecond)
+	const idle = 2 * time.Second // a slow machine needs some of it between two requests
+	w := overHTTP(t, tools.server(), idle)
 	session := w.begin("2025-11-25")
 	answered := make(chan string)
 	go func() {
 		_, body := w.ask("POST", callOf("1", "wait", ""), "Mcp-Session-Id", session)
 		answered <- body
 	}()
-	for tools.running.Load() == 0 {
-		time.Sleep(time.Millisecond)
-	}
-	time.Sleep(200 * time.Millisecond)
+	tools.runs(t, 1)
+	time.Sleep(idle * 3 / 2)
 	assert.Equal(t, 1, w.handler.Sessions())
 	tools.wait <- "done"
 	assert.Contains(t, <-answered, "done")
-	for end := time.Now().Add(10 * time.Second); w.handler.Sessions() > 0 && time.Now().Before(end); {
-		time.Sleep(time.Millisecond)
-	}
-	assert.Zero(t, w.handler.Sessions())
+	require.Eventually(t, func() bool { return w.handler.Sessions() == 0 }, patience, time.Millisecond)
 
 	w = overHTTP(t, tools.server(), time.Hour)
 	for range 1000 {
