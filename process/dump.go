@@ -114,6 +114,7 @@ type Dump struct {
 
 	mu        sync.Mutex
 	processes map[*dac.Instance]*Process
+	bare      *Process // the last one without a runtime
 }
 
 // Open opens a dump file: an ELF core, a Mach-O core or a Windows minidump, plain or compressed with gzip or zstd. It

@@ -36,9 +36,12 @@ func (e *LostThreadsError) Unwrap() error { return target.ErrNotInDump }
 
 // lostThreads returns a LostThreadsError if the dump has lost threads of the list, or perhaps others.
 func (p *Process) lostThreads(list []stackwalk.Thread) error {
-	e := &LostThreadsError{Listed: len(p.Target().Threads()), Forked: p.forked()}
+	e := &LostThreadsError{Forked: p.forked()}
+	loses := p.losesThreads()
 	for i := range list {
-		if p.lost(&list[i]) {
+		if list[i].OS != nil {
+			e.Listed++
+		} else if loses && runs(&list[i]) {
 			e.Lost++
 		}
 	}
@@ -54,13 +57,13 @@ func (p *Process) threadsCut() bool {
 	return ok && c.ThreadsCut()
 }
 
-// lost reports whether the dump has lost the registers and the stack of a thread that the runtime runs.
-func (p *Process) lost(t *stackwalk.Thread) bool {
-	if t.Managed == nil || t.OS != nil || t.Managed.OSID == 0 {
-		return false
-	}
-	return len(p.Target().Threads()) == 0 || p.dump.Truncated() != nil || p.threadsCut() || p.forked()
+// losesThreads reports whether a thread that the runtime runs may be missing in the dump's list of threads.
+func (p *Process) losesThreads() bool {
+	return p.dump.Truncated() != nil || p.threadsCut() || len(p.Target().Threads()) == 0 || p.forked()
 }
+
+// runs reports whether the runtime runs t on a thread of the system. If t.OS is nil, the dump lacks that one.
+func runs(t *stackwalk.Thread) bool { return t.Managed != nil && t.Managed.OSID != 0 }
 
 // Forked reports whether the dump is of a process like a child that fork made (see LostThreadsError). Such a process does
 // not have all memory of its parent either.

@@ -59,14 +59,25 @@ type Process struct {
 // by the start of its release or file version (dac.Instance.Is). An empty name selects Options.Runtime; if that is
 // empty too, the first CLR. Each runtime has one Process. No reader is opened yet.
 //
-// If there is no such runtime, Process returns an error and a Process without a runtime. It still provides the
+// If there is no such runtime, Process returns an error and a Process without a runtime. It provides the
 // operating system's threads and the signal or exception record.
 func (d *Dump) Process(runtime string) (*Process, error) {
 	inst, err := d.choose(runtime)
 	if err != nil {
-		return &Process{dump: d, err: err}, err
+		return d.withoutRuntime(err), err
 	}
 	return d.ProcessOf(inst), nil
+}
+
+// withoutRuntime returns the Process without a runtime for a reason. The last one is kept: a session asks for it again
+// with each question, and its threads may be many.
+func (d *Dump) withoutRuntime(reason error) *Process {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.bare == nil || d.bare.err.Error() != reason.Error() {
+		d.bare = &Process{dump: d, err: reason}
+	}
+	return d.bare
 }
 
 // ProcessOf returns the Process of a runtime in Runtimes.

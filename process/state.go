@@ -157,10 +157,11 @@ func (p *Process) threadsListed() answer.PremiseState {
 // broken if it has no stack of any.
 func (p *Process) stacksComplete() answer.PremiseState {
 	list, unread := p.Threads()
+	loses := p.losesThreads()
 	var all, cut, lost uint64
 	for i := range list {
 		t := &list[i]
-		if p.lost(t) {
+		if loses && t.OS == nil && runs(t) {
 			all, lost, cut = all+1, lost+1, cut+1
 			continue
 		}

@@ -112,6 +112,9 @@ func (c *Cursor) scan(f *Frame) bool {
 		if err != nil {
 			return false
 		}
+		if v == 0 { // as most words of a stack's unused parts
+			continue
+		}
 		ip := f.Regs.Code(v)
 		if !processor.Mappable(ip) || !c.u.codes.InCode(ip-1) || !c.afterCall(f.Regs.Arch, ip) {
 			continue
