@@ -39,7 +39,7 @@ func retainedCommand() cli.Command {
 			{Line: "retained -top 10", Text: "which types hold most of the heap?"},
 			{Line: "retained -namespace -min 10m", Text: "which parts of the program do?"},
 			{Line: "retained Contoso.Order", Text: "how much do the types retain whose names contain this?"},
-			{Line: "retained 7f10a4632890", Text: "how much memory is freed with this object?"},
+			{Line: "retained 7efbcd80b550", Text: "how much memory is freed with this object?"},
 		},
 	}, askRetained, memorytext.Retained)
 }
@@ -118,7 +118,7 @@ func dominatorsCommand() cli.Command {
 			"Without an address it shows the tree of owners, largest first. Objects that retain little are summed by type. The tree of owners can be walked by -children to any depth.",
 		Examples: []cli.Example{
 			{Line: "dominators -tree -min 5%", Text: "who owns the heap?"},
-			{Line: "dominators 7f10a4632890", Text: "who owns this object?"},
+			{Line: "dominators 7efbcd80b550", Text: "who owns this object?"},
 		},
 	}, askDominators, memorytext.Dominators)
 }
@@ -159,7 +159,7 @@ func linksCommand(name, summary, help, example string,
 		Summary: summary,
 		Help: help + " A reference is strong, cached (from a part of a MemoryCache or an ArrayPool) or attached (by a dependent handle). " +
 			"Weak references are left out: they keep nothing alive.",
-		Examples: []cli.Example{{Line: name + " 7f10a4632890", Text: example}},
+		Examples: []cli.Example{{Line: name + " 7efbcd80b550", Text: example}},
 	}, func(c *cli.Context, o *linkOptions) (*answer.Links, error) {
 		return links(ask.Context(c), ask.View(c), o.Object.Addr, o.LinkOptions)
 	}, memorytext.Links)
@@ -179,8 +179,8 @@ func gcRootCommand() cli.Command {
 			"the object is garbage, or whether a possible holder can't be read.\n\n" +
 			"In SOS's form there is a path from each root, the one that SOS would find, which is seldom the shortest; what SOS does not know comes last.",
 		Examples: []cli.Example{
-			{Line: "gcroot 7f10a4632890", Text: "what holds this object?"},
-			{Line: "gcroot --paths 5 7f10a4632890", Text: "is it held in several ways?"},
+			{Line: "gcroot 7efbcd80b550", Text: "what holds this object?"},
+			{Line: "gcroot --paths 5 7efbcd80b550", Text: "is it held in several ways?"},
 		},
 	}, askGCRoot, memorytext.RootPaths)
 }
@@ -213,7 +213,7 @@ func pathToCommand() cli.Command {
 		Name: "pathto", OnlyAsks: true,
 		Summary:  "show how one object keeps another alive",
 		Help:     "The shortest path is shown, in SOS's form the one that SOS would find.",
-		Examples: []cli.Example{{Line: "pathto 7f10a4632890 7f10a4640018", Text: "how does the first object refer to the second?"}},
+		Examples: []cli.Example{{Line: "pathto 7efbcd805be8 7efbcd80b550", Text: "how does the first object refer to the second?"}},
 	}, func(c *cli.Context, o *pathToOptions) (*answer.ObjectPath, error) {
 		return memory.PathTo(ask.Context(c), ask.View(c), o.From.Addr, o.To.Addr, ask.FormOf(c).Paths)
 	}, memorytext.ObjectPath)

@@ -28,9 +28,9 @@ func itemsCommand() cli.Command {
 			"ArraySegment<T>, Memory<T> or ImmutableArray<T>. Where a collection is damaged, or a thread was changing it, the sound part is\n" +
 			"listed with a warning. A type with unexpected fields is refused.",
 		Examples: []cli.Example{
-			{Line: "items -find smith -limit 10 7efbcd805f00", Text: "the first ten elements that contain smith"},
+			{Line: "items -find key4 -limit 10 7efbcd806bc0", Text: "the first ten elements that contain key4"},
 			{Line: "items Contoso.Orders.Cache.s_open", Text: "what a static field holds"},
-			{Line: "items -keys 7efbcd805f00", Text: "the keys of a dictionary"},
+			{Line: "items -keys 7efbcd806bc0", Text: "the keys of a dictionary"},
 		},
 	}, func(c *cli.Context, o *itemOptions) (*answer.Collection, error) { return askItems(c, o, false) }, objecttext.Collection)
 }
@@ -40,7 +40,7 @@ func dumpDictionaryCommand() cli.Command {
 		Name:     "dumpdictionary",
 		Summary:  "list the keys and values of a dictionary of any kind",
 		Help:     "items lists other collections, too.",
-		Examples: []cli.Example{{Line: "dumpdictionary -find smith 7efbcd805f00", Text: "the entries that contain smith"}},
+		Examples: []cli.Example{{Line: "dumpdictionary -find key4 7efbcd806bc0", Text: "the entries that contain key4"}},
 	}, func(c *cli.Context, o *itemOptions) (*answer.Collection, error) { return askItems(c, o, true) }, objecttext.Collection)
 }
 

@@ -32,9 +32,9 @@ func dumpObjCommand() cli.Command {
 		Help: "The value of a struct field is its address, for dumpvc. Except in SOS's form, strings, names of enum\n" +
 			"values, dates and other values that fit on the line follow the field's name.",
 		Examples: []cli.Example{
-			{Line: "dumpobj 7f079cc00b40", Text: "show the object at that address"},
+			{Line: "dumpobj 7efbcd80b550", Text: "show the object at that address"},
 			{Line: "dumpobj Contoso.Orders.Cache.s_open", Text: "the object that a static field refers to"},
-			{Line: "dumpobj -show 'Customer.Name, size, retained' 7f079cc00b40", Text: "the values of these expressions"},
+			{Line: "dumpobj -show 'name, Friend.name, retained' 7efbcd80b550", Text: "the values of these expressions"},
 		},
 	}, askDumpObj, func(p *report.Page, x *answer.Object, o *objOptions) {
 		if o.Show != "" {
@@ -97,7 +97,7 @@ func dumpArrayCommand() cli.Command {
 		Summary: "list the elements of an array",
 		Help: "The elements of an array of structs or numbers are shown by their addresses, for dumpvc. Except in SOS's form,\n" +
 			"values that fit on the line follow.",
-		Examples: []cli.Example{{Line: "dumparray -start 10 -length 5 7efbcd805f00", Text: "list elements 10 to 14"}},
+		Examples: []cli.Example{{Line: "dumparray -start 1 -length 2 7efbcd805f00", Text: "list elements 1 and 2"}},
 	}, askDumpArray, objecttext.Array)
 }
 
@@ -170,7 +170,7 @@ func dumpStringCommand() cli.Command {
 		Help: "The text is printed with control characters made visible, except line feeds and tabs; -out writes it to\n" +
 			"the file as it is, in UTF-8. Strings of any length are streamed. Surrogates that stand alone\n" +
 			"have no UTF-8 and are written as escapes, \\ud800.",
-		Examples: []cli.Example{{Line: "dumpstring -out body.json 7efbcd805f00", Text: "write the string to a file"}},
+		Examples: []cli.Example{{Line: "dumpstring -out body.json 7f079cc00b40", Text: "write the string to a file"}},
 	}, askDumpString, func(p *report.Page, s *answer.String, o *stringOptions) {
 		if o.Raw {
 			objecttext.RawString(p, s)

@@ -25,7 +25,7 @@ func objSizeCommand() cli.Command {
 		Usage:   "[-stat] [-short] [-retained] [-strings] ADDRESS | -mt MT",
 		Help: "That is everything that can be reached from it, whatever else keeps it alive; its retained size (see retained) is usually smaller. " +
 			"Objects are listed in the order in which they are reached.",
-		Examples: []cli.Example{{Line: "objsize -stat 7f10a4632890", Text: "what does this object keep alive?"}},
+		Examples: []cli.Example{{Line: "objsize -stat 7efbcd806bc0", Text: "what does this object keep alive?"}},
 	}, askObjSize, func(p *report.Page, x *answer.Closure, o *sizeOptions) {
 		objecttext.Closure(p, x, objecttext.ListingOptions{Short: o.Short})
 	})

@@ -96,7 +96,7 @@ func memoryCommands() []cli.Command {
 
 func (f memoryFormat) command() cli.Command {
 	return cli.Command{Name: f.name, Aliases: f.aliases, Bytes: true, Summary: f.summary, Help: "Without an address, show the memory after the last one.",
-		Examples: []cli.Example{{Line: f.name + " 7f1c19821510", Text: f.summary}}}
+		Examples: []cli.Example{{Line: f.name + " 7f079cc00b4c", Text: f.summary}}}
 }
 
 func (f memoryFormat) askRows(c *cli.Context, o *memoryOptions) (*answer.Memory, error) {
@@ -180,7 +180,7 @@ func lnCommand() cli.Command {
 	return cli.Ask(cli.Command{
 		Name: "ln", Aliases: []string{"whatis"},
 		Summary:  "describe an address: an object, a type, a method, code, a stack, an image",
-		Examples: []cli.Example{{Line: "ln 7f27f487b3a0", Text: "what is at this address?"}},
+		Examples: []cli.Example{{Line: "ln 7f07a5a9a5f0", Text: "what is at this address?"}},
 	}, func(c *cli.Context, o *addressOptions) (*answer.Address, error) {
 		return resolve.Address(c.Context(), ask.View(c), o.Address), nil
 	}, func(p *report.Page, a *answer.Address) {

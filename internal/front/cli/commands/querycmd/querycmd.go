@@ -39,7 +39,7 @@ func evalCommand() cli.Command {
 			"On a line of the prompt the expression needs no quotes; in a shell, put it in single quotes.",
 		List: functionList,
 		Examples: []cli.Example{
-			{Line: "eval obj(0x7f079cc00b40).Customer.Name", Text: "a field of a field of the object at that address"},
+			{Line: "eval obj(0x7efbcd80b550).Friend.name", Text: "a field of a field of the object at that address"},
 			{Line: "eval Contoso.Cache.s_items[\"key\"].Count", Text: "start at a static field"},
 			{Line: "eval size($_), retained($_), gen($_)", Text: "of the last object shown"},
 		},

@@ -34,7 +34,7 @@ func taskStateCommand() cli.Command {
 		Name: "taskstate", Aliases: []string{"tks"},
 		Summary: "describe the state of a task, or a value of m_stateFlags",
 		Examples: []cli.Example{
-			{Line: "taskstate 7fea85811918", Text: "did this task fail?"},
+			{Line: "taskstate 7efbcd80dd90", Text: "did this task fail?"},
 			{Line: "taskstate -v 33555456", Text: "what do these flags mean?"},
 		},
 	}, askTaskState, tasktext.State)

@@ -116,7 +116,7 @@ func dumpStackObjectsCommand() cli.Command {
 		Examples: []cli.Example{
 			{Line: "dso", Text: "the current thread"},
 			{Line: "dso -m 4", Text: "the thread with the managed id 4"},
-			{Line: "dso 7ffc6db0bf70 7ffc6db0c370", Text: "a range of memory"},
+			{Line: "dso 7ffd9b33db90 7ffd9b33dfa0", Text: "a range of memory"},
 		},
 	}, askDumpStackObjects, threadtext.StackObjects)
 }

@@ -36,7 +36,7 @@ func ip2mdCommand() cli.Command {
 	return cli.Ask(cli.Command{
 		Name:     "ip2md",
 		Summary:  "find the method that an address in managed code belongs to",
-		Examples: []cli.Example{{Line: "ip2md 7f27f487b3a0", Text: "the method, and the line of the source"}},
+		Examples: []cli.Example{{Line: "ip2md 7f07a5a9a5f0", Text: "the method, and the line of the source"}},
 	}, func(c *cli.Context, o *codeAddress) (*answer.Method, error) {
 		r, err := ask.Code(c)
 		if err != nil {
@@ -65,8 +65,8 @@ func dumpILCommand() cli.Command {
 		Name:    "dumpil",
 		Summary: "print a method's IL",
 		Examples: []cli.Example{
-			{Line: "dumpil 7f27f4926dd8", Text: "the IL of a method, with names and literals"},
-			{Line: "dumpil -i 7f27f3f8bf24", Text: "IL in memory"},
+			{Line: "dumpil 7f07a5b43f30", Text: "the IL of a method, with names and literals"},
+			{Line: "dumpil -i 7f07a40f84c4", Text: "IL in memory"},
 		},
 	}, askDumpIL, typetext.IL)
 }
@@ -105,7 +105,7 @@ func ehInfoCommand() cli.Command {
 		Summary: "list the exception handlers of a method's code",
 		Help: "For each clause the code that it covers and the code of its handler, as addresses and as offsets from " +
 			"the start of the method. The end of a range is the first byte behind it.",
-		Examples: []cli.Example{{Line: "ehinfo 7f27f4926d78", Text: "the handlers of a method"}},
+		Examples: []cli.Example{{Line: "ehinfo 7f07a5a92230", Text: "the handlers of a method"}},
 	}, func(c *cli.Context, o *method) (*answer.Handlers, error) {
 		return methods.Handlers(ask.Context(c), ask.View(c), o.Address)
 	}, typetext.Handlers)
@@ -118,7 +118,7 @@ func gcInfoCommand() cli.Command {
 		Help: "ADDRESS is a MethodDesc, or any address in the code of a method. Each line gives an offset from the " +
 			"start of the code and what changes there: +slot begins to hold a reference, -slot ends. At a safepoint " +
 			"all slots that live across the call are listed.",
-		Examples: []cli.Example{{Line: "gcinfo 7f27f48618d8", Text: "the references that Thread.Sleep holds"}},
+		Examples: []cli.Example{{Line: "gcinfo 7f07a5b43f30", Text: "the references that Ready holds"}},
 	}, func(c *cli.Context, o *method) (*answer.GCInfo, error) {
 		return methods.GCInfo(ask.Context(c), ask.View(c), o.Address)
 	}, typetext.GCInfo)
@@ -138,8 +138,8 @@ func clruCommand() cli.Command {
 		Help: "The whole code of the method, with the names of what it calls and of types, objects and strings that it " +
 			"loads. An address inside the code is marked with >>>.",
 		Examples: []cli.Example{
-			{Line: "clru 7f27f48618d8", Text: "the code of a method"},
-			{Line: "clru -gcinfo -ehinfo 7f27f487b3a0", Text: "with what the compiler recorded beside it"},
+			{Line: "clru 7f07a5b43f30", Text: "the code of a method"},
+			{Line: "clru -gcinfo -ehinfo 7f07a5a9a5f0", Text: "with what the compiler recorded beside it"},
 		},
 	}, askClru, func(p *report.Page, d *answer.Disassembly, o *codeOptions) {
 		typetext.Disassembly(p, d, typetext.DisassemblyOptions{Offsets: o.Offsets, NoSource: o.NoLines})
