@@ -182,7 +182,7 @@ func (r *Runtime) DescribeDomains(only ...target.Addr) (iter.Seq2[*answer.Domain
 	}
 	for _, a := range only {
 		if a != system && a != app.Addr {
-			return nil, target.WrongAddress(fmt.Errorf("%016x is not a domain: %w", uint64(a), target.ErrCorrupt))
+			return nil, target.WrongAddress(target.Corruptf("%016x is not a domain", uint64(a)))
 		}
 	}
 	wanted := func(a target.Addr) bool { return len(only) == 0 || slices.Contains(only, a) }

@@ -195,7 +195,7 @@ func Advice(err error) string {
 			"a dump of kind heap or full has it; --modules DIR adds module files from disk"
 	case target.ReportedKind(err) == target.ErrCorrupt:
 		return CheckAddress + "the process overwrote this memory or the dump is damaged"
-	case target.Kind(err) != nil:
+	case target.Kind(err) != nil && !errors.Is(err, target.ErrArgument): // another argument is all that helps
 		return `"sosgo doctor" describes the dump and how its runtimes are read`
 	}
 	return ""

@@ -162,7 +162,10 @@ func explained(c *cli.Context, run func() (report.Answer, error)) (report.Answer
 	if c.Mask() != nil {
 		err = &unshownError{err, given[0]}
 	}
-	for _, a := range given {
+	for i, a := range given {
+		if slices.Contains(given[:i], a) {
+			continue
+		}
 		at := resolve.Address(c.Context(), View(c), a)
 		is := instead(c.Command.Name, at)
 		err = withInstead(err, is, a)

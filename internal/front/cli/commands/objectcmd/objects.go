@@ -182,6 +182,9 @@ func dumpStringCommand() cli.Command {
 
 func askDumpString(c *cli.Context, o *stringOptions) (*answer.String, error) {
 	s, err := values.ReadString(ask.Context(c), ask.View(c), o.Object.Addr)
+	if errors.Is(err, target.ErrArgument) {
+		return nil, c.Usagef("%v: use dumpobj", err)
+	}
 	if err != nil || o.Out == "" {
 		return s, err
 	}

@@ -1,8 +1,6 @@
 package threadcmd
 
 import (
-	"fmt"
-
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/app/crash"
 	"github.com/sosgo/sosgo/internal/app/stacks"
@@ -81,6 +79,16 @@ func watsonBucketsCommand() cli.Command {
 			"Other systems have none. crashinfo explains why a process died.",
 		Examples: []cli.Example{{Line: "watsonbuckets", Text: "why there is no answer"}},
 	}, func(c *cli.Context, _ *cli.None) (report.Answer, error) {
-		return report.Answer{}, fmt.Errorf("%w (see crashinfo)", crash.WatsonBuckets(ask.Dump(c).Target()))
+		return report.Answer{}, noBucketsError{crash.WatsonBuckets(ask.Dump(c).Target())}
 	})
+}
+
+// A noBucketsError is the reason why there are no Watson buckets.
+type noBucketsError struct{ error }
+
+func (e noBucketsError) Unwrap() error { return e.error }
+
+// Advice names the command that tells why the process died.
+func (noBucketsError) Advice() string {
+	return "crashinfo explains why the process died; the signature in summarize sorts crashes into groups"
 }
