@@ -190,6 +190,7 @@ var notThere = map[string]string{
 	"createdump":  takesDump, "generate-core-file": takesDump, "gcore": takesDump,
 	"disassemble": "clru ADDRESS disassembles a method", "disas": "clru ADDRESS disassembles a method", "di": "clru ADDRESS disassembles a method",
 	// SOSEX, MEX, netext and Psscor.
+	"stringdup": "waste -kind strings shows the texts that are there more than once", "cppexr": "crashinfo explains why the process died, printexception the exception of a thread",
 	"strings": "dumpheap -strings counts strings; query \"from objects of System.String | where this matches 'TEXT'\" finds some",
 	"bhi":     keepsGraph, "chi": keepsGraph, "lhi": keepsGraph, "windex": keepsGraph,
 	"wselect": asQuery, "wfrom": asQuery, "wevent": asQuery, "dumplinq": asQuery, "select": asQuery, "from": asQuery,

@@ -89,7 +89,7 @@ func (e *Env) isTerminal(stream any) bool {
 // globals are the options accepted before the command, and after it unless the command has an option of the same
 // name.
 type globals struct {
-	Dump string `opt:"dump,d" kind:"file" help:"the dump: a file, - for standard input, or an address (https://…, s3://BUCKET/KEY); else SOSGO_DUMP, or the only dump in the current folder"`
+	Dump string `opt:"dump,d,z,core" kind:"file" help:"the dump: a file, - for standard input, or an address (https://…, s3://BUCKET/KEY); else SOSGO_DUMP, or the only dump in the current folder"`
 	OpenOptions
 	Limit   []string `opt:"limit" value:"NAME=SIZE" help:"raise or lower a ceiling; an unknown name lists them"`
 	Runtime string   `opt:"runtime" value:"N|VERSION" help:"which runtime of the process to look at"`
@@ -97,7 +97,7 @@ type globals struct {
 	Color   string   `opt:"color" choices:"auto|always|never" default:"auto" help:"colors for severities and missing values: on a terminal without NO_COLOR, always or never"`
 	NoPager bool     `opt:"no-pager" help:"print long output without a pager (also SOSGO_PAGER=; else that names one, or PAGER, or it is less)"`
 	Version bool     `opt:"version" help:"print the version of sosgo"`
-	Lines   []string `opt:"c" value:"COMMAND" help:"run this command line; may repeat, all share the session"`
+	Lines   []string `opt:"c,command" value:"COMMAND" help:"run this command line; may repeat, all share the session"`
 }
 
 // lineGlobals are the global options that a line of a session accepts.

@@ -81,7 +81,7 @@ func readMemory(words []word) []word {
 	r := optionReader{words: words, i: 1}
 	switch {
 	case first == "examinemem", first == "x" && len(words) > 2 && words[1].isOption() && strings.HasPrefix(words[1].text, "-"):
-	case len(words) > 3 && (first == "memory" || first == "me" || first == "mem") && strings.EqualFold(words[1].text, "read"):
+	case len(words) > 3 && (first == "memory" || first == "me" || first == "mem") && strings.HasPrefix("read", strings.ToLower(words[1].text)):
 		r.i = 2
 	default:
 		return nil

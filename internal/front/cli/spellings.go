@@ -38,7 +38,7 @@ var spellings = []spelling{
 	{".process REST...", "process"}, {".context REST...", "process"}, {".imgscan REST...", "modules"}, {".kframes COUNT", "clrstack -f -c COUNT"},
 	// WinDbg itself.
 	{".exit", "exit"}, {".quit", "exit"}, {".detach", "exit"}, {".q", "exit"}, {"qq", "exit"}, {"qd", "exit"}, {"q", "exit"}, {"quit", "exit"},
-	{"soshelp ARGS...", "help ARGS..."}, {".help ARGS...", "help ARGS..."}, {".hh ARGS...", "help ARGS..."}, {"sosexhelp REST...", "help"},
+	{"soshelp ARGS...", "help ARGS..."}, {".help ARGS...", "help ARGS..."}, {".hh ARGS...", "help ARGS..."}, {"sosexhelp REST...", "help"}, {"h ARGS...", "help ARGS..."},
 	{".cls", "cls"}, {".printf TEXT", ".echo TEXT"},
 	{".logopen ARGS...", "logopen ARGS..."}, {".logappend ARGS...", "logopen -append ARGS..."}, {".logclose", "logclose"}, {".logfile", "logopen"},
 	// gdb.
@@ -61,7 +61,8 @@ var spellings = []spelling{
 	{"info threads", "threads"}, {"info registers ARGS...", "registers ARGS..."}, {"info reg ARGS...", "registers ARGS..."}, {"info sharedlibrary REST...", "modules"},
 	{"info proc mappings REST...", "memory -list"}, {"info proc REST...", "doctor"}, {"info symbol ADDRESS", "ln ADDRESS"}, {"info line ADDRESS", "ln ADDRESS"},
 	{"info locals", "clrstack -a"}, {"info args", "clrstack -p"}, {"info frame REST...", "clrstack -a"}, {"info files", "modules -segments"}, {"info signals REST...", "crashinfo"},
-	{"thread apply all bt REST...", "clrstack -f -all"}, {"thread apply all where", "clrstack -f -all"}, {"thread apply ID bt REST...", "clrstack ID -f"},
+	{"thread apply all bt REST...", "clrstack -f -all"}, {"thread apply all where", "clrstack -f -all"},
+	{"thread apply all clrstack ARGS...", "clrstack -all ARGS..."}, {"thread apply all dso ARGS...", "dso -all ARGS..."}, {"thread apply ID bt REST...", "clrstack ID -f"},
 	{"!p REST...", "process"}, {"p ARGS...", "eval ARGS..."}, {"p/x ARGS...", "eval ARGS..."}, {"print ARGS...", "eval ARGS..."},
 	{"!t REST...", "threads"}, {"t ID", "setthread ID"}, {"f NUMBER", "clrstack -a"}, {"frame REST...", "clrstack -a"},
 	// LLDB.
@@ -80,7 +81,8 @@ var spellings = []spelling{
 	{"thread info", "threads -current -v"}, {"thread", "threads"}, {"thread ID", "setthread ID"}, {"image list REST...", "modules"}, {"target modules list REST...", "modules"},
 	{"image lookup -a ADDRESS", "ln ADDRESS"}, {"image lookup --address ADDRESS", "ln ADDRESS"},
 	{"register read ARGS...", "registers ARGS..."}, {"re r ARGS...", "registers ARGS..."}, {"memory read -c COUNT ADDRESS", "d -count COUNT ADDRESS"},
-	{"memory read ADDRESS ARGS...", "d ADDRESS ARGS..."}, {"memory region --all", "memory -list"}, {"memory region ADDRESS", "ln ADDRESS"}, {"po ADDRESS", "dumpobj ADDRESS"},
+	{"memory read ADDRESS ARGS...", "d ADDRESS ARGS..."}, {"mem read ADDRESS ARGS...", "d ADDRESS ARGS..."}, {"me r ADDRESS ARGS...", "d ADDRESS ARGS..."},
+	{"memory region --all", "memory -list"}, {"memory region ADDRESS", "ln ADDRESS"}, {"po ADDRESS", "dumpobj ADDRESS"},
 	{"!di REST...", "doctor"}, {"di -s ADDRESS REST...", "clru ADDRESS"}, {"disassemble -a ADDRESS", "clru ADDRESS"}, {"disassemble -s ADDRESS REST...", "clru ADDRESS"},
 	{"disassemble ADDRESS", "clru ADDRESS"}, {"disas ADDRESS", "clru ADDRESS"}, {"process status REST...", "crashinfo"},
 	// Short names of SOS that dotnet-dump does not use, and Psscor.
@@ -245,6 +247,10 @@ func translated(words []word) []word {
 		return []word{{text: "poi"}}
 	case name == "??" || name == "dx" || name == ".formats":
 		return calculation(behind)
+	case name == "dt" && len(behind) == 1 && isAddress(behind[0].text):
+		return append([]word{{text: "dumpobj"}}, behind...)
+	case name == "info" && len(behind) == 2 && strings.EqualFold(behind[0].text, "line") && strings.HasPrefix(behind[1].text, "*"):
+		return []word{{text: "ln"}, {text: behind[1].text[1:]}}
 	case name == "dt" && len(behind) > 1 && behind[0].isOption():
 		return translated(append([]word{words[0]}, behind[1:]...))
 	case name == "dt" && len(behind) > 1 && !strings.Contains(behind[0].text, "!_"):
@@ -413,6 +419,8 @@ func listModules(words []word) []word {
 		switch lower := strings.ToLower(w.text); {
 		case wants:
 			pattern, wants = w.text, false
+		case lower == "vm" && !last:
+			out, wants = append(out, word{text: "-v"}), true
 		case w.literal || w.isOption():
 			return nil
 		case lower == "m" && !last:

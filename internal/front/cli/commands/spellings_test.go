@@ -101,6 +101,14 @@ func TestSpellings(t *testing.T) {
 		"maddress -summary":                      "memory -list",
 		"info proc mappings":                     "memory -list",
 		"memory region --all":                    "memory -list",
+		"mem read OBJECT":                        "d OBJECT",
+		"me r OBJECT":                            "d OBJECT",
+		"dt OBJECT":                              "dumpobj OBJECT",
+		"info line *OBJECT":                      "ln OBJECT",
+		"thread apply all clrstack":              "clrstack -all",
+		"thread apply all dso":                   "dso -all",
+		"h clrstack":                             "help clrstack",
+		"lm vm coreclr":                          "modules -v -name coreclr",
 		"memory region OBJECT":                   "ln OBJECT",
 		"? dumpobj":                              "help dumpobj",
 		"dumpobj -?":                             "help dumpobj",
@@ -136,6 +144,9 @@ func TestWaysToNameADump(t *testing.T) {
 		{"dumpheap", "-stat", "-type", "String", dump},
 		{"-d", dump, "dumpheap -stat -type String"},
 		{dump, "dumpheap -stat -type String"},
+		{"-z", dump, "-c", "!dumpheap -stat -type String"},
+		{"--core", dump, "dumpheap", "-stat", "-type", "String"},
+		{"analyze", dump, "--command", "dumpheap -stat -type String"},
 	} {
 		code, out, errs := runSpelling(t, args...)
 		assert.Zero(t, code, errs)

@@ -24,10 +24,10 @@ import (
 )
 
 type collectOptions struct {
-	PID     *int          `opt:"p,pid" range:"1:" excludes:"name" help:"the process, by its id here"`
+	PID     *int          `opt:"p,pid,process-id" range:"1:" excludes:"name" help:"the process, by its id here"`
 	Name    string        `opt:"name,n" help:"the process, by the name that ps shows, if it is the only one"`
 	Type    string        `opt:"type" choices:"heap|full|mini|triage" default:"heap" help:"the kind of dump: with all objects, with all memory, or stacks alone (triage: without arguments of the command line)"`
-	Out     string        `opt:"o,out" kind:"file" value:"FILE" help:"the dump to write, which must not exist; default: a name in the current folder"`
+	Out     string        `opt:"o,out,output" kind:"file" value:"FILE" help:"the dump to write, which must not exist; default: a name in the current folder"`
 	In      string        `opt:"in" value:"DIR" help:"the folder in which the runtime writes, as a path of the process; default: that of the dump, or its folder for temporary files"`
 	Leave   bool          `opt:"leave" excludes:"pack" help:"leave the dump in that folder instead of moving it"`
 	Then    string        `opt:"then" choices:"triage" help:"list what is wrong with the process, too"`
