@@ -70,34 +70,60 @@ func merged(p *report.Page, groups []answer.AsyncGroup) {
 // mergedStack writes the first group of the list with its continuations.
 func mergedStack(p *report.Page, groups []answer.AsyncGroup, number int) {
 	p.Printf("STACKS %d\n", number)
+	n := 1
+	for n < len(groups) && groups[n].Depth > 0 {
+		n++
+	}
+	if p.SOS {
+		mergedAsSOS(p, groups[:n])
+	} else {
+		foldCircles(p, n, func(i int) { group(p, &groups[i]) },
+			func(i, j int) bool {
+				return equalGroups(&groups[i], &groups[j]) && groups[i].Depth == groups[j].Depth+i-j
+			},
+			func(i int) string { return indent(groups[i].Depth + 1) })
+	}
+	p.Print("\n")
+}
+
+// mergedAsSOS writes a stack in SOS's form, which has no ValueTasks' boxes unless the stack begins with a pooled one.
+func mergedAsSOS(p *report.Page, groups []answer.AsyncGroup) {
 	left := -1 // the depth of a group with omitted continuations
 	for i := range groups {
 		g := &groups[i]
-		if g.Depth == 0 && i > 0 {
-			break
-		}
 		if left >= 0 && g.Depth > left {
 			continue
 		}
-		if left = -1; p.SOS && g.Value && groups[0].Kind != answer.AsyncPooled {
+		if left = -1; g.Value && groups[0].Kind != answer.AsyncPooled {
 			left = g.Depth
 			continue
 		}
-		p.Printf("%s[%d] %s ", indent(g.Depth), g.Count, report.Hex16(g.MethodTable))
-		if g.State != nil {
-			p.Printf("(%d) ", *g.State)
-		}
-		p.Printf("%s", report.Escape(nameIn(p, g.Name, g.SOS)))
-		if !p.SOS {
-			place(p, &g.AsyncPlace)
-		}
-		p.Print("\n")
-		for n := 0; n < len(g.Suspended) && !p.SOS; n++ {
-			suspended(p, "  "+indent(g.Depth), &g.Suspended[n])
-		}
-		members(p, g)
+		group(p, g)
+	}
+}
+
+// group writes a group.
+func group(p *report.Page, g *answer.AsyncGroup) {
+	p.Printf("%s[%d] %s ", indent(g.Depth), g.Count, report.Hex16(g.MethodTable))
+	if g.State != nil {
+		p.Printf("(%d) ", *g.State)
+	}
+	p.Printf("%s", report.Escape(nameIn(p, g.Name, g.SOS)))
+	if !p.SOS {
+		place(p, &g.AsyncPlace)
 	}
 	p.Print("\n")
+	for n := 0; n < len(g.Suspended) && !p.SOS; n++ {
+		suspended(p, "  "+indent(g.Depth), &g.Suspended[n])
+	}
+	members(p, g)
+}
+
+// equalGroups reports whether two groups of a chain are equal but for their objects and depths, and show nothing below their lines.
+func equalGroups(a, b *answer.AsyncGroup) bool {
+	bare := func(g *answer.AsyncGroup) bool { return len(g.Suspended)+len(g.Members) == 0 }
+	return chained(a.Kind) && a.Kind == b.Kind && a.MethodTable == b.MethodTable && a.Count == b.Count &&
+		alike(&a.AsyncPlace, &b.AsyncPlace, a.State, b.State) && bare(a) && bare(b)
 }
 
 // members writes the variables of a group's async methods.

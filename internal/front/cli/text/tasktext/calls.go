@@ -11,50 +11,49 @@ func Calls(p *report.Page, a *answer.AsyncCalls) {
 		nothing(p, len(a.Noted()))
 		return
 	}
-	for i := 0; i < len(a.Calls); i++ {
-		c := &a.Calls[i]
-		if c.Depth == 0 && i > 0 {
-			p.Print("\n")
-		}
-		name := c.Name
-		if !c.Method.IsZero() {
-			name = c.Method
-		}
-		p.Printf("%8s %s%s", report.Commas(c.Count), indent(c.Depth), report.Escape(name.String()))
-		place(p, &c.AsyncPlace)
-		if c.Blocked > 0 {
-			p.Printf(" (%s blocked on it)", report.Count(c.Blocked, "thread is", "threads are"))
-		}
-		p.Print("\n")
-		for n := len(c.Suspended) - 1; n >= 0; n-- { // the outermost first, as the calls are
-			suspended(p, "           "+indent(c.Depth), &c.Suspended[n])
-			if n < len(c.Saved) {
-				variables(p, c.Depth, "             ", c.Saved[n])
-			}
-		}
-		variables(p, c.Depth, "           ", c.Variables)
-		for _, e := range c.Ends {
-			p.Printf("%8s %swaits for %s\n", report.Commas(e.Count), indent(c.Depth+1), report.Escape(e.Reason))
-		}
-		if n := equalCalls(a.Calls[i:]); n > shownLinks {
-			p.Printf("%8s %s… %s more, each the continuation of the one before\n", "", indent(c.Depth+1), report.Commas(uint64(n-2)))
-			i += n - 2 // the last one follows
-		}
-	}
+	foldCircles(p, len(a.Calls), func(i int) { call(p, a, i) },
+		func(i, j int) bool {
+			return equalCalls(&a.Calls[i], &a.Calls[j]) && a.Calls[i].Depth == a.Calls[j].Depth+i-j
+		},
+		func(i int) string { return "         " + indent(a.Calls[i].Depth+1) })
 	p.Printf("\n==> %s\n", report.Count(a.Stacks, "async stack", "async stacks"))
 }
 
-// equalCalls returns how many calls at the start of the list are equal but for their objects, each awaited by the one before.
-func equalCalls(calls []answer.AsyncCall) int {
-	first := &calls[0]
-	for i := range calls {
-		c := &calls[i]
-		if !chained(c.Kind) || c.Kind != first.Kind || c.Name.String() != first.Name.String() || c.Count != first.Count || c.Depth != first.Depth+i ||
-			!alike(&c.AsyncPlace, &first.AsyncPlace, c.State, first.State) || len(c.Suspended)+len(c.Ends)+len(c.Variables) > 0 || c.Blocked > 0 {
-			return i
+// call writes a call, with what it waits for.
+func call(p *report.Page, a *answer.AsyncCalls, i int) {
+	c := &a.Calls[i]
+	if c.Depth == 0 && i > 0 {
+		p.Print("\n")
+	}
+	name := c.Name
+	if !c.Method.IsZero() {
+		name = c.Method
+	}
+	p.Printf("%8s %s%s", report.Commas(c.Count), indent(c.Depth), report.Escape(name.String()))
+	place(p, &c.AsyncPlace)
+	if c.Blocked > 0 {
+		p.Printf(" (%s blocked on it)", report.Count(c.Blocked, "thread is", "threads are"))
+	}
+	p.Print("\n")
+	for n := len(c.Suspended) - 1; n >= 0; n-- { // the outermost first, as the calls are
+		suspended(p, "           "+indent(c.Depth), &c.Suspended[n])
+		if n < len(c.Saved) {
+			variables(p, c.Depth, "             ", c.Saved[n])
 		}
 	}
-	return len(calls)
+	variables(p, c.Depth, "           ", c.Variables)
+	for _, e := range c.Ends {
+		p.Printf("%8s %swaits for %s\n", report.Commas(e.Count), indent(c.Depth+1), report.Escape(e.Reason))
+	}
+}
+
+// equalCalls reports whether two calls of a chain are equal but for their objects and depths, and show nothing below their lines.
+func equalCalls(a, b *answer.AsyncCall) bool {
+	bare := func(c *answer.AsyncCall) bool {
+		return len(c.Suspended)+len(c.Ends)+len(c.Variables) == 0 && c.Blocked == 0
+	}
+	return chained(a.Kind) && a.Kind == b.Kind && a.Name.String() == b.Name.String() && a.Count == b.Count &&
+		alike(&a.AsyncPlace, &b.AsyncPlace, a.State, b.State) && bare(a) && bare(b)
 }
 
 // Tasks is the text of tasks.

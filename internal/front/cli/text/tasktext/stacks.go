@@ -21,13 +21,11 @@ func stacks(p *report.Page, a *answer.Async) {
 		for i := len(s.Waits) - 1; i >= 0; i-- {
 			w.write(&s.Waits[i], "  ↑ ")
 		}
-		for i := 0; i < len(s.Frames); i++ {
-			w.write(&s.Frames[i], "")
-			if n := links(s.Frames[i:]); n > shownLinks {
-				p.Printf("%s… %s more, each the continuation of the one before\n", indent(s.Frames[i].Depth+1), report.Commas(uint64(n-2)))
-				i += n - 2 // the last one follows
-			}
-		}
+		foldCircles(p, len(s.Frames), func(i int) { w.write(&s.Frames[i], "") },
+			func(i, j int) bool {
+				return equalFrames(&s.Frames[i], &s.Frames[j]) && s.Frames[i].Depth == s.Frames[j].Depth+i-j
+			},
+			func(i int) string { return indent(s.Frames[i].Depth + 1) })
 		roots(p, s.Roots)
 		p.Print("\n")
 	}
@@ -53,21 +51,56 @@ func countMissing[T any](rows iter.Seq2[T, error], n *int) iter.Seq2[T, error] {
 	}
 }
 
-// shownLinks is how many equal links of a chain are shown.
-const shownLinks = 8
+const (
+	// shownLinks is how many rounds of a chain are shown if there are no more.
+	shownLinks = 8
+	// mostInTurn is how many links may take turns in a chain: a method that calls itself has one, A that awaits B that awaits A two.
+	mostInTurn = 8
+)
 
-// links returns how many tasks at the start of frames are equal but for their addresses, each the continuation of the one before.
-func links(frames []answer.AsyncFrame) int {
-	first := &frames[0]
-	for i := range frames {
-		f := &frames[i]
-		if !chained(f.Kind) || f.Kind != first.Kind || f.Name.IsZero() || f.Name.String() != first.Name.String() || f.Status != first.Status ||
-			f.Depth != first.Depth+i || f.Again || !alike(&f.AsyncPlace, &first.AsyncPlace, f.State, first.State) ||
-			len(f.Suspended)+len(f.Fields)+len(f.Variables) > 0 {
-			return i
+// foldCircles writes n links. Where few of them take turns many times, it writes the first and the last round, and how many links stand
+// between. equal reports whether a link equals an earlier one.
+func foldCircles(p *report.Page, n int, write func(i int), equal func(i, j int) bool, indented func(i int) string) {
+	for i := 0; i < n; i++ {
+		turns, length := circle(i, n, equal)
+		for range turns - 1 {
+			write(i)
+			i++
+		}
+		write(i)
+		if length == 0 {
+			continue
+		}
+		between, which := report.Commas(uint64(length-2*turns)), ""
+		if turns > 1 {
+			which = "these " + strconv.Itoa(turns) + " in turn, "
+		}
+		p.Printf("%s… %s more, %seach the continuation of the one before\n", indented(i), between, which)
+		i += length - 2*turns // the last round follows
+	}
+}
+
+// circle returns how many links take turns at the start of a chain, and the length of all rounds that they take, or 1 and 0 if these are few.
+func circle(start, n int, equal func(i, j int) bool) (turns, length int) {
+	for turns = 1; turns <= mostInTurn && start+turns < n; turns++ {
+		end := start + turns
+		for end < n && equal(end, end-turns) {
+			end++
+		}
+		if rounds := (end - start) / turns; rounds > shownLinks {
+			return turns, rounds * turns
 		}
 	}
-	return len(frames)
+	return 1, 0
+}
+
+// equalFrames reports whether two tasks of a chain are equal but for their addresses and depths, and show nothing below their lines.
+func equalFrames(a, b *answer.AsyncFrame) bool {
+	bare := func(f *answer.AsyncFrame) bool {
+		return len(f.Suspended)+len(f.Fields)+len(f.Variables) == 0 && !f.Again
+	}
+	return chained(a.Kind) && a.Kind == b.Kind && !a.Name.IsZero() && a.Name.String() == b.Name.String() && a.Status == b.Status &&
+		alike(&a.AsyncPlace, &b.AsyncPlace, a.State, b.State) && bare(a) && bare(b)
 }
 
 // chained reports whether objects of a kind are links of long chains: tasks, and the boxes of async methods that call themselves.
