@@ -378,3 +378,50 @@ func TestStrayOfLibrary(t *testing.T) {
 	require.Error(t, f.appOf(t.Context(), &target.Module{Base: libBase, Size: 0x1000, Path: libPath}).err)
 	require.NoError(t, f.Close())
 }
+
+// TestBundledChangedBody checks a file of the app with one changed method body in an assembly of its bundle: it has the same build id, place,
+// headers and names, and the page that the dump has of the method differs.
+func TestBundledChangedBody(t *testing.T) {
+	const body = 0x1100 // in the file; its section is at 0x10200 in the image
+	dll := assembly(1, 0x14000, 3)
+	dll[0x86], dll[0x94], dll[0x98+108] = 1, 240, 16
+	copy(dll[0x98+112+8*14:], synth.Fields(uint32(0x10200), uint32(72)))
+	copy(dll[0x98+240:], synth.Fields(uint64(0x747865742e), uint32(0x1e00), uint32(0x10200), uint32(0x1e00), uint32(0x200)))
+	dll[0x98+240+36+3] = 0x60                                                                              // code
+	copy(dll[0x200:], synth.Fields(uint32(72), uint32(0x50002), uint32(0x10300), uint32(0x40), uint32(1))) // the CLR header: IL alone
+	copy(dll[body:], "the IL of a method")
+	changed := bytes.Clone(dll)
+	changed[body+4] ^= 1
+	for name, c := range map[string]struct {
+		file []byte
+		want error
+	}{"the file of the process": {dll, nil}, "another": {changed, target.ErrCorrupt}} {
+		t.Run(name, func(t *testing.T) {
+			bundle := &synth.Bundle{Major: 6, Align: 4096, Files: []synth.BundleFile{{Path: "Short.dll", Data: c.file, Kind: 1}}}
+			app, _, at := bundle.Append(appProgram(), appPlace)
+			mapped := func(start, n, offset uint64) synth.ELFFile {
+				return synth.ELFFile{Start: start, End: start + n, Offset: offset, Path: appPath}
+			}
+			core := &synth.ELFCore{
+				Notes: []synth.ELFNote{synth.ELFProcess(42, "app", appPath), synth.ELFFiles(4096, mapped(appBase, 0x1000, 0),
+					mapped(laidBase, 0x1000, at[0]), mapped(laidBase+0x10000, 0x2000, at[0]))},
+				Segments: []synth.ELFSegment{{Addr: appBase, Data: app[:0x200], Flags: 4}, {Addr: laidBase, Data: dll[:0x1000], Flags: 4},
+					{Addr: laidBase + 0x10000, Data: dll[:0x2000], Flags: 5}},
+			}
+			process, err := elfcore.Open(target.BytesSource(core.Bytes()))
+			require.NoError(t, err)
+			path := write(t, filepath.Join(t.TempDir(), "app"), app)
+			f := &Files{Finder: &Finder{Policy: Policy{Structure: comparesNothing}, Dirs: []string{path}}, Memory: process, Process: process}
+			list := f.Bundled()
+			require.Len(t, list, 1)
+			img, err := f.Found(&list[0])
+			require.NoError(t, err)
+			err = image.NewOverlay(process).Add(&list[0], img)
+			require.ErrorIs(t, err, c.want)
+			if c.want != nil {
+				assert.ErrorContains(t, err, "the first at 0000000000091104 (0x1104 in the file)")
+			}
+			assert.NoError(t, f.Close())
+		})
+	}
+}

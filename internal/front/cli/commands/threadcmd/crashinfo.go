@@ -88,7 +88,7 @@ type noBucketsError struct{ error }
 
 func (e noBucketsError) Unwrap() error { return e.error }
 
-// Advice names the command that tells why the process died.
+// Advice names the command that explains why the process died.
 func (noBucketsError) Advice() string {
 	return "crashinfo explains why the process died; the signature in summarize sorts crashes into groups"
 }
