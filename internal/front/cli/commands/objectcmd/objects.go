@@ -182,7 +182,7 @@ func dumpStringCommand() cli.Command {
 
 func askDumpString(c *cli.Context, o *stringOptions) (*answer.String, error) {
 	s, err := values.ReadString(ask.Context(c), ask.View(c), o.Object.Addr)
-	if errors.Is(err, target.ErrArgument) {
+	if target.ReportedKind(err) == target.ErrArgument { // an object of another type
 		return nil, c.Usagef("%v: use dumpobj", err)
 	}
 	if err != nil || o.Out == "" {
