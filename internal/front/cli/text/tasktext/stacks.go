@@ -73,9 +73,9 @@ func foldCircles(p *report.Page, n int, write func(i int), equal func(i, j int) 
 		}
 		between, which := report.Commas(uint64(length-2*turns)), ""
 		if turns > 1 {
-			which = "these " + strconv.Itoa(turns) + " in turn, "
+			which = " these " + strconv.Itoa(turns) + " in turn,"
 		}
-		p.Printf("%s… %s more, %seach the continuation of the one before\n", indented(i), between, which)
+		p.Printf("%s… %s more,%s each the continuation of the one before\n", indented(i), between, which)
 		i += length - 2*turns // the last round follows
 	}
 }
