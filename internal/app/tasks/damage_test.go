@@ -292,3 +292,38 @@ func TestNoFailedTask(t *testing.T) {
 	list, err = async.Tasks(t.Context(), view(t, bad).Process, tasks.ListOptions{Faulted: true})
 	require.True(t, err != nil || len(list.Noted()) > 0, "a type of tasks is unreadable")
 }
+
+// TestFailedByFlagsAlone checks that no task is listed as failed if what should keep its exceptions is null, another object or no object: a
+// collection leaves such tasks behind when it moves objects. If the dump lacks the object, the flags count.
+func TestFailedByFlagsAlone(t *testing.T) {
+	d := testdump.Open(t, "net10-async")
+	v := view(t, d.Dump)
+	list, err := async.Tasks(t.Context(), v.Process, tasks.ListOptions{Faulted: true})
+	require.NoError(t, err)
+	require.Len(t, list.Faults, 1)
+	r, err := v.Objects()
+	require.NoError(t, err)
+	task, err := r.Object(list.Faults[0].Task)
+	require.NoError(t, err)
+	properties := task.Field("m_contingentProperties")
+	contingent, err := properties.Object()
+	require.NoError(t, err)
+	holder := contingent.Field("m_exceptionsHolder")
+	for name, patch := range map[string]testdump.Damage{
+		"null":           testdump.Words(properties.Location(), 0),
+		"another object": testdump.Words(properties.Location(), uint64(task.Addr)),
+		"no object":      testdump.Words(properties.Location(), uint64(task.Addr)+8),
+		"null holder":    testdump.Words(holder.Location(), 0),
+		"another holder": testdump.Words(holder.Location(), uint64(contingent.Addr)),
+	} {
+		t.Run(name, func(t *testing.T) {
+			bad := d.Damaged(t, patch)
+			defer bad.Close()
+			list, err := async.Tasks(t.Context(), view(t, bad).Process, tasks.ListOptions{Faulted: true})
+			require.NoError(t, err)
+			assert.Empty(t, list.Faults)
+			require.NotEmpty(t, list.Noted())
+			assert.ErrorIs(t, list.Noted()[0], target.ErrCorrupt)
+		})
+	}
+}

@@ -3,6 +3,7 @@ package tasks
 import (
 	"cmp"
 	"context"
+	"errors"
 	"iter"
 	"slices"
 	"strings"
@@ -140,7 +141,7 @@ func (s *Set) called(g *answer.Gaps, it *item) answer.Text {
 	return s.r.calledAt(g, waiter{it.addr, it.kind})
 }
 
-// faulted lists a failed task unless its exceptions have been observed.
+// faulted lists a failed task unless its exceptions have been observed. A task that only its flags call failed is noted in out.
 func (s *Set) faulted(out *answer.Tasks, it *item, limit int) {
 	h, x, err := s.r.faultHolder(it.kind, it.addr)
 	seen := false
@@ -148,7 +149,8 @@ func (s *Set) faulted(out *answer.Tasks, it *item, limit int) {
 		seen, err = h.Handled.Bool(x)
 	}
 	switch {
-	case err == nil && h == nil: // what a collector has moved away may still look like a task
+	case err == nil && h == nil || errors.Is(err, target.ErrCorrupt) || errors.Is(err, objects.ErrOtherType):
+		// What a collector has moved away may still look like a task that failed. A failed one has its exceptions.
 		err = target.Corruptf("the task %016x has failed and has no exception", uint64(it.addr))
 	case seen:
 		out.Seen++
