@@ -238,12 +238,16 @@ func (r *Runtime) AllocContexts() ([]AllocContext, error) {
 }
 
 // GlobalAllocContext reads the allocation context without a thread. On Windows with one processor all threads
-// allocate from it; elsewhere it is empty. It returns target.ErrUnsupported if the address is unknown, as
-// before 8.
+// allocate from it; elsewhere it is empty (gchelpers.h, UseThreadAllocationContexts). It returns target.ErrUnsupported
+// if the address is unknown, as before 8 on Windows.
 func (r *Runtime) GlobalAllocContext() (AllocContext, error) {
 	at, err := r.layout.Variable("GlobalAllocContext")
 	if err != nil {
-		return AllocContext{}, err
+		unused := false
+		if none := r.layout.Constant("ContextsOfThreads", &unused); none != nil || !unused {
+			return AllocContext{}, err
+		}
+		return AllocContext{}, nil
 	}
 	return r.allocContextAt(at + target.Addr(max(r.off.EEAlloc.GC, 0)))
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
@@ -96,6 +97,20 @@ func (c *Call) Note(err error) {
 // Reword returns err as Answer puts a note, for the missing rows of a list: during a collection nothing is known to be
 // damaged.
 func (c *Call) Reword(err error) error { return c.collected(err) }
+
+// Rows returns a list with its errors as Answer puts notes. Its rows are read after Answer.
+func Rows[T any](c *Call, list iter.Seq2[T, error]) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		for row, err := range list {
+			if _, ends := err.(interface{ EndsList() }); !ends {
+				err = c.Reword(err)
+			}
+			if !yield(row, err) {
+				return
+			}
+		}
+	}
+}
 
 // TakeNotes returns the notes and removes them. Answers that place the notes themselves use it.
 func (c *Call) TakeNotes() []error {

@@ -60,7 +60,7 @@ func describeSyncBlock(g *answer.Gaps, rt *dac.Runtime, list []stackwalk.Thread,
 		return d, err
 	}
 	d.Address, d.Waiters, d.Recursion, d.Object = b.Addr, b.Waiters, b.Recursion, b.Object
-	d.Held, d.Recorded, d.MonitorHeld = b.Held, b.OwnerThread, 2*b.Waiters
+	d.Held, d.Recorded, d.MonitorHeld = b.Held && (b.OwnerThread != 0 || b.OwnerID != 0), b.OwnerThread, 2*b.Waiters // a thread is about to be the owner, or just was
 	if b.Held {
 		d.MonitorHeld++
 	}

@@ -621,7 +621,7 @@ func (s *survey) sleepOf(t *stackwalk.Thread) (length time.Duration, known bool)
 			called = name
 			continue
 		}
-		if called != "System.Threading.Thread.Sleep" {
+		if called != "System.Threading.Thread.Sleep" && called != "System.Threading.Thread.SleepInternal" { // the compiler may inline the first
 			return 0, false
 		}
 		ms, known := s.constantArgument(&f, md)

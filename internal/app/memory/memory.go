@@ -162,7 +162,11 @@ func Handles(ctx context.Context, p *process.Process, types ...heap.HandleType) 
 		if err != nil {
 			return nil, err
 		}
-		return h.ListHandles(ctx, types...)
+		out, err := h.ListHandles(ctx, types...)
+		if err == nil {
+			out.Handles = process.Rows(c, out.Handles)
+		}
+		return out, err
 	})
 }
 

@@ -2,6 +2,7 @@ package acceptance_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -15,6 +16,7 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/app/memory"
 	"github.com/sosgo/sosgo/internal/app/triage"
 	"github.com/sosgo/sosgo/internal/test/testcase"
 	"github.com/sosgo/sosgo/internal/test/testdump"
@@ -276,6 +278,26 @@ func TestWhatACollectionExcuses(t *testing.T) {
 	moved := testdump.Words(name.slot, uint64(other))
 	assert.Equal(t, target.ErrCorrupt, text(open(moved)), "an object in the place of a string")
 	assert.Equal(t, target.ErrUnsupported, text(open(append(flag, moved)...)))
+
+	// A handle that the collector has not updated yet may refer to where its object was.
+	var slot target.Addr
+	for e, err := range h.Handles() {
+		if err == nil && e.Object != 0 {
+			slot = e.Addr
+		}
+	}
+	gone := testdump.Words(slot, 0x10)
+	handles := func(p *process.Process) (out error) {
+		list, err := memory.Handles(t.Context(), p)
+		require.NoError(t, err)
+		for _, err := range list.Handles {
+			out = cmp.Or(out, err)
+		}
+		return target.Kind(out)
+	}
+	assert.NoError(t, handles(open()))
+	assert.Equal(t, target.ErrCorrupt, handles(open(gone)))
+	assert.Equal(t, target.ErrUnsupported, handles(open(append(flag, gone)...)))
 
 	var wild []testdump.Damage // no object is found in most of the heap
 	for _, s := range h.Segments() {
