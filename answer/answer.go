@@ -199,6 +199,9 @@ func (m Maybe[T]) Err() error {
 	return cmp.Or(m.err, ErrUnknown)
 }
 
+// reason returns where the reason for a missing value is.
+func (m *Maybe[T]) reason() *error { return &m.err }
+
 // IsZero reports whether the value is missing.
 func (m Maybe[T]) IsZero() bool { return !m.known }
 

@@ -182,12 +182,16 @@ func VerdictsOf(a any) []*Verdict {
 	return out
 }
 
-// ReasonsOf returns the reasons that an answer has beside its Gaps for what is missing: the fields of type error of the answer and of the parts
-// that it has once.
+// ReasonsOf returns the reasons that an answer has beside its Gaps for what is missing: the fields of type error, and the reasons of missing
+// values (Maybe), of the answer and of the parts that it has once.
 func ReasonsOf(a any) []*error {
 	var out []*error
 	eachPart(reflect.ValueOf(a), 0, func(part any) {
-		if x, ok := part.(*error); ok && *x != nil {
+		x, ok := part.(*error)
+		if m, maybe := part.(interface{ reason() *error }); maybe {
+			x, ok = m.reason(), true
+		}
+		if ok && *x != nil {
 			out = append(out, x)
 		}
 	})

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/target"
 )
 
 // TestReasonsOf changes a reason that stands beside the gaps of an answer.
@@ -16,6 +17,11 @@ func TestReasonsOf(t *testing.T) {
 	assert.Len(t, reasons, 1)
 	*reasons[0] = errors.New("moved")
 	assert.EqualError(t, w.Lost, "moved")
+	pool := answer.ThreadPool{Queued: answer.Missing[uint64](target.ErrCorrupt)}
+	for _, reason := range answer.ReasonsOf(&pool) {
+		*reason = target.ErrNotInDump
+	}
+	assert.Equal(t, target.ErrNotInDump, pool.Queued.Err())
 	assert.Empty(t, answer.ReasonsOf(&answer.Waits{}))
 	assert.Empty(t, answer.ReasonsOf((*answer.Waits)(nil)))
 }

@@ -216,6 +216,7 @@ type activityFinder struct {
 	first     *stackwalk.Frame
 	framework bool // only methods of the framework so far
 	unnamed   bool // a method without a readable name may be the one that waits
+	native    bool // an activation of native code, which is what NativeAOT's methods are
 }
 
 // examine looks at the next outer frame. It reports whether it needs more.
@@ -223,6 +224,7 @@ func (a *activityFinder) examine(f *stackwalk.Frame) bool {
 	if err := cmp.Or(f.Err, f.Lost); err != nil {
 		a.out.Err = err
 	}
+	a.native = a.native || f.Kind == stackwalk.FrameNative && f.Err == nil
 	if a.first == nil {
 		first := *f
 		a.first = &first
@@ -339,6 +341,8 @@ func (a *activityFinder) conclude() ThreadActivity {
 		out.set(ActivityUnknown, "not known: its stack can't be read")
 	case out.Top == nil && m.Finalizer:
 		out.set(ActivityIdle, "idle (finalizer)")
+	case out.Top == nil && a.native:
+		out.set(ActivityUnknown, "has only native frames")
 	case out.Top == nil:
 		out.set(ActivityUnknown, "has no managed frames")
 	case a.unnamed:

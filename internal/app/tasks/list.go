@@ -151,7 +151,7 @@ func (s *Set) faulted(out *answer.Tasks, it *item, limit int) {
 	switch {
 	case err == nil && h == nil || errors.Is(err, target.ErrCorrupt) || errors.Is(err, objects.ErrOtherType):
 		// What a collector has moved away may still look like a task that failed. A failed one has its exceptions.
-		err = target.Corruptf("the task %016x has failed and has no exception", uint64(it.addr))
+		err = target.CorruptHeapf("the task %016x has failed and has no exception", uint64(it.addr))
 	case seen:
 		out.Seen++
 	case limit > 0 && len(out.Faults) == limit:

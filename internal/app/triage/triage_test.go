@@ -925,6 +925,40 @@ func TestCauseOfStarvation(t *testing.T) {
 	}
 }
 
+// TestFinalizerEnters: a finalizer that waits for a lock is a finding if the lock does not pass on in a moment, and if it is not known who waits for it.
+func TestFinalizerEnters(t *testing.T) {
+	says := answer.Conclude(answer.FindingFinalizers, words.FinalizerDoes.Of(words.Text("waits for a lock"), words.Method("A.Finalize()")), answer.StrengthRecorded)
+	says.Sites = []answer.Site{{Does: string(answer.ActivityLock)}}
+	thread := answer.Thread{OSID: 4, Finalizer: true}
+	waits := answer.ThreadWait{Thread: thread, Kind: answer.LockMonitor, Object: 0x50}
+	passes := answer.Verdict{Kind: answer.NoFinding, Show: []string{"dumpobj 0000000000000050"}}
+	held := answer.Verdict{Kind: answer.FindingHeld, Show: passes.Show}
+	unread := &answer.Waits{}
+	unread.Note(target.ErrNotInDump)
+	for name, c := range map[string]struct {
+		waits *answer.Waits
+		does  answer.ActivityKind
+		found bool
+	}{
+		"in no list":       {&answer.Waits{}, answer.ActivityLock, false},
+		"the lock passes":  {&answer.Waits{Threads: []answer.ThreadWait{waits}, Verdicts: []answer.Verdict{passes}}, answer.ActivityLock, false},
+		"the lock is held": {&answer.Waits{Threads: []answer.ThreadWait{waits}, Verdicts: []answer.Verdict{held}}, answer.ActivityLock, true},
+		"no verdict":       {&answer.Waits{Threads: []answer.ThreadWait{waits}}, answer.ActivityLock, true},
+		"not read":         {unread, answer.ActivityLock, true},
+		"an event":         {&answer.Waits{}, answer.ActivityEvent, true},
+	} {
+		q := healthy()
+		x := says
+		x.Sites = []answer.Site{{Does: string(c.does)}}
+		q.Crash = Got(&answer.Crash{Alive: true, Verdicts: []answer.Verdict{x}, Waiting: &answer.Waiting{
+			Threads: []answer.WaitingThread{{Thread: thread, ThreadActivity: answer.ThreadActivity{Kind: c.does}}}}}, nil)
+		q.Waits = Got(c.waits, nil)
+		out, err := Judge(context.Background(), q, Options{})
+		require.NoError(t, err)
+		assert.Equal(t, c.found, slices.ContainsFunc(out.Findings, func(f answer.Finding) bool { return f.Kind == answer.FindingFinalizers }), name)
+	}
+}
+
 // TestPremises: what a collection in progress makes of the heap is no damage, and a subject that lost its premise is not quiet.
 func TestPremises(t *testing.T) {
 	q := healthy()
