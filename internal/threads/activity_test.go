@@ -100,6 +100,10 @@ func TestActivityOfNothing(t *testing.T) {
 	odd := slices.Values([]stackwalk.Frame{{}}) // managed without a method
 	assert.Equal(t, threads.ActivityRunning, threads.ActivityOf(&stackwalk.Thread{OS: native.OS, Managed: &dac.Thread{}}, odd).Activity)
 	broken := slices.Values([]stackwalk.Frame{{Kind: stackwalk.FrameNative, Err: target.ErrNotInDump}})
+	compiled := func(yield func(stackwalk.Frame) bool) { yield(stackwalk.Frame{Kind: stackwalk.FrameNative}) } // as NativeAOT's methods are
+	managed := &stackwalk.Thread{OS: native.OS, Managed: &dac.Thread{}}
+	assert.Equal(t, "has only native frames", threads.ActivityOf(managed, compiled).Text)
+	assert.Equal(t, "has no managed frames", threads.ActivityOf(managed, none).Text)
 	a := threads.ActivityOf(&stackwalk.Thread{OS: native.OS, Managed: &dac.Thread{}}, broken)
 	assert.ErrorIs(t, a.Err, target.ErrNotInDump)
 	assert.Equal(t, threads.ActivityUnknown, a.Activity)
