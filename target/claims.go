@@ -14,6 +14,7 @@ type Claims struct {
 	listed   []Range // sorted and disjoint
 	whole    bool
 	writable bool // all memory that the process could write is listed
+	keptOut  bool // but for parts that the process keeps out of cores
 	top      Addr // first address above the processes
 }
 
@@ -103,6 +104,17 @@ func (c *Claims) AsWritable() *Claims {
 	return &w
 }
 
+// WithKeptOut returns a copy of c from a writer that leaves out what the process keeps out of cores (madvise with
+// MADV_DONTDUMP). The .NET collector does so with pages of free memory between objects, which it later uses again.
+func (c *Claims) WithKeptOut() *Claims {
+	w := *c
+	w.keptOut = true
+	return &w
+}
+
+// KeepsOut reports whether the dump lacks memory that the process keeps out of cores.
+func (c *Claims) KeepsOut() bool { return c.keptOut }
+
 // ListsWritable reports whether the dump lists all memory that the process could write.
 func (c *Claims) ListsWritable() bool { return c.whole || c.writable }
 
@@ -113,7 +125,7 @@ func (c *Claims) lists(a Addr) bool {
 }
 
 // Hole returns the first address in r, memory that the process writes to, at which it can't have had
-// such memory, and whether there is one.
+// such memory, and whether there is one. Memory that the process kept out of the dump does not begin r.
 func (c *Claims) Hole(r Range) (Addr, bool) {
 	switch {
 	case r.Size() == 0:
@@ -125,7 +137,7 @@ func (c *Claims) Hole(r Range) (Addr, bool) {
 		if i == len(c.listed) || !c.listed[i].Contains(r.Start) {
 			return r.Start, true
 		}
-		return c.listed[i].End, c.listed[i].End < r.End
+		return c.listed[i].End, c.listed[i].End < r.End && !c.keptOut
 	}
 	return c.top, r.End > c.top
 }

@@ -29,6 +29,7 @@ type Core struct {
 	Warnings  []error
 	CutNotes  uint64 // bytes of notes past the end of the file
 	ListsAll  bool   // the kernel wrote the core
+	KeptOut   bool   // gdb wrote it, without memory that the process keeps out of cores
 }
 
 // maxWarnings limits the warnings of one core, so that a million broken notes yield a few lines.
@@ -171,6 +172,8 @@ func (c *Core) claims() *target.Claims {
 		// A child that fork made has one thread, and lacks memory that its parent keeps for itself (MADV_DONTFORK): the
 		// runtime does so with loader heaps. The structures that it inherits refer to that memory without damage.
 		return claims
+	case c.KeptOut:
+		return claims.AsWritable().WithKeptOut()
 	case c.ListsAll || c.storesFiles():
 		return claims.AsWhole()
 	}

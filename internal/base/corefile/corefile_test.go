@@ -2,7 +2,9 @@ package corefile_test
 
 import (
 	"bytes"
+	"cmp"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 
@@ -136,6 +138,20 @@ func TestClaims(t *testing.T) {
 		assert.Equal(t, c.writable, claims.ListsWritable(), c.name)
 		_, hole := claims.Hole(target.Range{Start: readOnly, End: readOnly + 1})
 		assert.Equal(t, c.writable, hole, c.name)
+
+		// gdb leaves out what the process keeps out of cores, which may lie in memory that it uses.
+		apart := slices.Concat(c.regions, []target.Region{region(0x200000000000, 0x1000, 0x1000, target.ProtRead|target.ProtWrite, ""),
+			region(0x200000002000, 0x1000, 0x1000, target.ProtRead|target.ProtWrite, "")})
+		slices.SortFunc(apart, func(a, b target.Region) int { return cmp.Compare(a.Start, b.Start) })
+		for _, keptOut := range []bool{false, true} {
+			core := corefile.Core{Regions: apart, Threads: []target.Thread{thread, thread}, ListsAll: c.all, KeptOut: keptOut}
+			core.Platform.Arch = target.ArchAMD64
+			file := core.File()
+			claims := file.Claims()
+			_, hole := claims.Hole(target.Range{Start: 0x200000000000, End: 0x200000003000})
+			assert.Equal(t, c.writable && !keptOut, hole, c.name)
+			assert.Equal(t, c.writable && keptOut, claims.KeepsOut(), c.name)
+		}
 
 		core.Threads = core.Threads[:1] // as in a child that fork made, which lacks memory of its parent
 		file = core.File()

@@ -246,6 +246,25 @@ func TestException(t *testing.T) {
 	}
 }
 
+// TestKeptOut tells gdb's cores, with registers that createdump does not write and the notes in another order than the kernel's, from others.
+func TestKeptOut(t *testing.T) {
+	const stack = 0x70000000
+	first, more := synth.ELFProcess(1, "x", ""), synth.ELFNote{Owner: "LINUX", Type: 0x202, Desc: make([]byte, 576)} // NT_X86_XSTATE
+	one, two := synth.ELFThread(1, 0, regs(stack+0x2000)), synth.ELFThread(2, 0, regs(stack+0x2000))
+	for name, c := range map[string]struct {
+		notes   []synth.ELFNote
+		keptOut bool
+	}{
+		"gdb":        {[]synth.ELFNote{first, one, more, two, more}, true},
+		"kernel":     {[]synth.ELFNote{one, first, more, two, more}, false},
+		"createdump": {[]synth.ELFNote{first, one, two}, false},
+	} {
+		f := open(t, &synth.ELFCore{Notes: c.notes, Segments: []synth.ELFSegment{{Addr: stack, Data: fill(0x3000), Flags: 6}}})
+		assert.True(t, f.Claims().ListsWritable(), name)
+		assert.Equal(t, c.keptOut, f.Claims().KeepsOut(), name)
+	}
+}
+
 func TestDiagInfo(t *testing.T) {
 	data := func(version int32) []byte {
 		var sig [16]byte

@@ -191,7 +191,9 @@ func (b *builder) decodeNotes() {
 			continue
 		}
 		// createdump writes no further registers, such as NT_X86_XSTATE. gdb does, and leaves out what the process keeps out of cores (VM_DONTDUMP).
-		b.ListsAll = b.ListsAll || b.Platform.OS == target.OSLinux && n.Owner == ownerLinux && b.kernelOrder
+		if b.Platform.OS == target.OSLinux && n.Owner == ownerLinux {
+			b.ListsAll, b.KeptOut = b.ListsAll || b.kernelOrder, b.KeptOut || !b.kernelOrder
+		}
 		if b.Platform.OS != target.OSLinux || n.Owner != ownerCore && (n.Owner != ownerLinux || n.Type != NoteSignatures) {
 			continue
 		}

@@ -222,8 +222,9 @@ func (e *cutError) Unwrap() error { return e.err }
 
 // A strayError reports memory that is missing from a dump that has all memory that the process could write.
 type strayError struct {
-	err    error
-	reason error // why the process had no memory there, or target.ErrNotInDump
+	err     error
+	reason  error // why the process had no memory there, or target.ErrNotInDump
+	keptOut bool  // the process may have kept it out of cores
 }
 
 func (e *strayError) Error() string { return e.err.Error() }
@@ -234,6 +235,9 @@ func (e *strayError) Unwrap() error { return e.err }
 func (e *strayError) Advice() string {
 	if e.reason != target.ErrNotInDump {
 		return "check the address: " + e.reason.Error()
+	}
+	if e.keptOut {
+		return "gdb leaves out memory that the process keeps out of cores, such as pages that the collector once freed, and where nothing was: a dump that the runtime writes has it"
 	}
 	return "nothing in the dump shows that the process had memory there: what led there may be wrong; a dump of kind full has all that the process could read"
 }
@@ -261,7 +265,7 @@ func ofDump(d Dump, err error) error {
 	}
 	c := target.ClaimsOf(t)
 	if _, hole := c.Hole(target.RangeAt(missing.Addr, 1)); hole {
-		return &strayError{err, c.Missing(missing.Addr)}
+		return &strayError{err, c.Missing(missing.Addr), c.KeepsOut()}
 	}
 	return &leftOutError{err: err, writable: target.StoresWritable(t), module: slices.ContainsFunc(t.Modules(), func(m target.Module) bool {
 		return target.RangeAt(m.Base, m.Size).Contains(missing.Addr)
