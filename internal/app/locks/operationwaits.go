@@ -520,14 +520,22 @@ func (g *grapher) moves(h *holder) bool {
 	return known && length <= briefly
 }
 
-// passes reports whether a semaphore is about to be free for the operations that wait for it: its holders take turns, or the waiters are few and
-// what entered it runs on threads, which wait for nothing that is known, such as one that writes a message.
+// passes reports whether a semaphore is about to be free for the operations that wait for it: its holders take turns or are about to go on, or the
+// waiters are few and what entered it runs on threads, which wait for nothing that is known, such as one that writes a message.
 func (g *grapher) passes(l *lock, waiting int) bool {
 	u := g.s.uses[l]
 	if u == nil || len(u.holders) == 0 {
 		return false
 	}
-	return waiting < fewOperations && !slices.ContainsFunc(u.holders, func(h holder) bool { return !g.runsFor(&h) }) || g.takesTurns(l, u, waiting)
+	return waiting < fewOperations && !slices.ContainsFunc(u.holders, func(h holder) bool { return !g.runsFor(&h) }) || g.takesTurns(l, u, waiting) || g.queued(l, u)
+}
+
+// queued reports whether all that may have entered a semaphore wait for nothing but their turn in the thread pool, as many as may enter it.
+func (g *grapher) queued(l *lock, u *semaphoreUse) bool {
+	return (l.most == math.MaxInt32 || int64(len(u.holders)) >= l.most) && !slices.ContainsFunc(u.holders, func(h holder) bool {
+		op := g.s.standing[h.box]
+		return h.thread != nil || op == nil || op.thing.cause != tasks.CausePool
+	})
 }
 
 // takesTurns reports whether the holders of a semaphore take turns: it is soon free for all who wait, and no holder stands in a loop that it has begun
