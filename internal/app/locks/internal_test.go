@@ -115,6 +115,33 @@ func TestNobody(t *testing.T) {
 	assert.False(t, g.permits(&answer.Verdict{}, l), "a permit is free")
 }
 
+// TestQueuedHolders checks that a semaphore passes on if all that may have entered it wait for their turn in the thread pool, and no permit is lost.
+func TestQueuedHolders(t *testing.T) {
+	standing := map[target.Addr]*operation{1: {thing: &thing{cause: tasks.CausePool}}, 2: {thing: &thing{cause: tasks.CausePool}}, 3: {thing: &thing{cause: tasks.CausePromise}}}
+	thread := &stackwalk.Thread{OS: &target.Thread{ID: 7}}
+	for _, c := range []struct {
+		most    int64
+		holders []holder
+		passes  bool
+	}{
+		{1, []holder{{box: 1, strength: answer.StrengthPossible}}, true},
+		{math.MaxInt32, []holder{{box: 1, strength: answer.StrengthLikely}}, true},
+		{2, []holder{{box: 1}, {box: 2}}, true},
+		{2, []holder{{box: 1}}, false}, // who has the other permit is unknown
+		{2, []holder{{box: 1}, {box: 3}}, false},
+		{1, []holder{{box: 4}}, false},
+		{2, []holder{{box: 1}, {thread: thread}}, false},
+		{math.MaxInt32, nil, false},
+	} {
+		l := &lock{most: c.most}
+		g := newGrapher(&survey{gaps: &answer.Gaps{}, standing: standing, uses: map[*lock]*semaphoreUse{l: {gives: true, holders: c.holders}}})
+		assert.Equal(t, c.passes, g.queued(l, g.s.uses[l]) && len(c.holders) > 0, c)
+		if c.passes {
+			assert.True(t, g.passes(l, 12))
+		}
+	}
+}
+
 // TestHidden checks that a call which is done may have entered any semaphore if its receiver is unknown and the code may leave that semaphore later.
 func TestHidden(t *testing.T) {
 	enter, leave := tasks.Call{Method: "SemaphoreSlim.WaitAsync", Through: "IGate.EnterAsync"}, tasks.Call{Method: "SemaphoreSlim.Release"}

@@ -582,11 +582,11 @@ var services = []struct {
 	{"endless", answer.FindingSpin, "\"counter\" is in a loop of Ferry.M.Counts that ends only at null, and the 500 Ferry.Leg that it follows by next form a circle", ""},
 	{"leadin", answer.FindingSpin, "\"walker\" is in a loop of Ferry.M.Walks that ends only at null, and the 7 Ferry.Leg that it follows by next form a circle", ""},
 	{"onering", answer.FindingSpin, "thread 8 \"adder 1\" is in a loop of Ferry.M.Ids that ends only at null, and the 5 Ferry.Leg", ""}, // the others follow a list with an end
-	{"linked", answer.FindingHolder, "60000 System.Threading.CancellationTokenSource+Linked1CancellationTokenSource, kept by static Ferry.Dock.stopping", ""},
+	{"linked", answer.FindingHolder, "60,000 System.Threading.CancellationTokenSource+Linked1CancellationTokenSource, kept by static Ferry.Dock.stopping", ""},
 	{"intern", answer.FindingHolder, "strings that are interned (String.Intern) or literals hold ", ""},
 	{"builder", answer.FindingHolder, "kept by static Ferry.Dock.log", ""},
 	{"serial", answer.FindingHolder, "100,000 System.Threading.Tasks.ContinuationTaskFromTask hold ", ""},
-	{"continuations", answer.FindingHolder, "60000 System.Threading.Tasks.ContinueWithTaskContinuation, kept by static Ferry.Dock.stopped", ""},
+	{"continuations", answer.FindingHolder, "60,000 System.Threading.Tasks.ContinueWithTaskContinuation, kept by static Ferry.Dock.stopped", ""},
 	{"stackheld", answer.FindingHolder, "kept by the stack of thread 7 (0x", ""},
 	{"iterators", "", "", ""},
 	{"lohchurn", "", "", ""},
