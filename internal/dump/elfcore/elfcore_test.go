@@ -246,7 +246,7 @@ func TestException(t *testing.T) {
 	}
 }
 
-// TestKeptOut tells gdb's cores, with registers that createdump does not write and the notes in another order than the kernel's, from others.
+// TestKeptOut recognizes gdb's cores by registers that createdump does not write, and by an order of notes that is not the kernel's.
 func TestKeptOut(t *testing.T) {
 	const stack = 0x70000000
 	first, more := synth.ELFProcess(1, "x", ""), synth.ELFNote{Owner: "LINUX", Type: 0x202, Desc: make([]byte, 576)} // NT_X86_XSTATE
