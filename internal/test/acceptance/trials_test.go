@@ -906,9 +906,9 @@ func TestUnpreparedUnread(t *testing.T) {
 		kind error
 	}{
 		"its stack trace is not in the dump":     {func() *sosgo.View { return without(trace(found)) }, target.ErrNotInDump},
-		"its stack trace is elsewhere":           {func() *sosgo.View { return damaged(trace(found), 0x7ffffff00000) }, target.ErrCorrupt},
+		"its stack trace is elsewhere":           {func() *sosgo.View { return damaged(trace(found), 1<<50) }, target.ErrCorrupt},
 		"that of another one is not in the dump": {func() *sosgo.View { return without(trace(beside)) }, target.ErrNotInDump},
-		"that of another one is elsewhere":       {func() *sosgo.View { return damaged(trace(beside), 0x7ffffff00000) }, target.ErrCorrupt},
+		"that of another one is elsewhere":       {func() *sosgo.View { return damaged(trace(beside), 1<<50) }, target.ErrCorrupt},
 		"an object before it has no type":        {func() *sosgo.View { return damaged(first, 0x1235) }, target.ErrCorrupt},
 	} {
 		t.Run(name, func(t *testing.T) {
