@@ -20,6 +20,8 @@ var (
 	WorkersBusy       = say("workers busy", "{busy} of {workers} workers are busy")
 	WorkersParked     = say("workers parked", "the pool lets {target worker work|workers work} at once now: {parked other is|others are} parked")
 	PoolAtMost        = say("pool at its maximum", "the pool may have {max} workers at most: it can't make another")
+	TimerOverlaps     = say("callbacks of one timer", "{threads} threads run {method} at once, the callback of one timer{every?}")
+	DueEvery          = say("period of a timer", " that is due every {period}")
 	LastTaken         = say("last item taken", "a worker last took an item {time} before the newest time that the process noted")
 	QueuedRead        = say("queued items read", "{items} of the queued items were looked at")
 	QueuedOthers      = say("other queued items", "the other queued items are of {kinds} other methods or types")

@@ -53,6 +53,7 @@ type Answers struct {
 
 	rules    *signature.Rules // of Options
 	fieldsTo func(context.Context, []target.Range) ([]memorymap.PointerField, error)
+	timers   func(context.Context) (*answer.Timers, error)
 }
 
 // stack returns the state of the stack of a thread.
@@ -96,7 +97,7 @@ func Read(ctx context.Context, p *process.Process, o Options) (*Answers, error) 
 func read(ctx context.Context, p *process.Process, o Options) (*Answers, error) {
 	a := &Answers{Premises: p.Premises(), Taken: p.Target().Process().DumpTime, fieldsTo: func(ctx context.Context, to []target.Range) ([]memorymap.PointerField, error) {
 		return memorymap.PointerFields(ctx, p, to)
-	}}
+	}, timers: func(ctx context.Context) (*answer.Timers, error) { return threadpool.Timers(ctx, p) }}
 	if a.Premises[answer.StackComplete] != answer.PremiseHolds {
 		a.Stacks = p.StackStates() // Premises has the error of a list that is cut
 	}

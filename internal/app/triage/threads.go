@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/base/compilernames"
 	"github.com/sosgo/sosgo/internal/words"
 	"github.com/sosgo/sosgo/target"
 )
@@ -95,8 +97,36 @@ func (q *Answers) itemsThatSignal() []answer.Verdict {
 	return out
 }
 
+// mostOverlaps is how many timers with callbacks that overlap are named.
+const mostOverlaps = 3
+
+// overlaps describes the timers with several callbacks at once: they take longer than the time between two of them, and fill the pool.
+func (q *Answers) overlaps(ctx context.Context) []answer.Verdict {
+	if q.timers == nil {
+		return nil
+	}
+	list, err := q.timers(ctx)
+	if err != nil {
+		return nil // what the timers do is no subject of its own
+	}
+	several := slices.DeleteFunc(slices.Clone(list.Timers), func(t answer.Timer) bool { return t.Running < 2 || t.Method.S == "" })
+	slices.SortStableFunc(several, func(a, b answer.Timer) int { return cmp.Compare(b.Running, a.Running) })
+	var out []answer.Verdict
+	for i := range several[:min(len(several), mostOverlaps)] {
+		t := &several[i]
+		every := answer.Statement{}
+		if t.Period != nil {
+			every = words.DueEvery.Of(words.Duration(time.Duration(*t.Period) * time.Millisecond))
+		}
+		v := answer.Conclude(answer.NoFinding, words.TimerOverlaps.Of(words.N(t.Running), words.Method(compilernames.Pretty(t.Method.S)), every), answer.StrengthRecorded)
+		v.Show = []string{"timerinfo"}
+		out = append(out, v)
+	}
+	return out
+}
+
 // pool checks whether the thread pool keeps up.
-func pool(_ context.Context, q *Answers) (view, error) {
+func pool(ctx context.Context, q *Answers) (view, error) {
 	p, err := q.ThreadPool.get()
 	if err != nil {
 		return view{}, err
@@ -111,7 +141,7 @@ func pool(_ context.Context, q *Answers) (view, error) {
 	for _, x := range v.findings(p.Verdicts) {
 		f := finding(x.Kind, x)
 		if x.Kind == answer.FindingStarved {
-			f.Clauses = append(f.Clauses, q.itemsThatSignal()...)
+			f.Clauses = slices.Concat(f.Clauses, q.itemsThatSignal(), q.overlaps(ctx))
 		}
 		v.found = append(v.found, f)
 	}

@@ -925,6 +925,29 @@ func TestCauseOfStarvation(t *testing.T) {
 	}
 }
 
+// TestTimersThatOverlap: a starved pool names the timers with several callbacks at once.
+func TestTimersThatOverlap(t *testing.T) {
+	period := uint32(50)
+	timers := []answer.Timer{{Running: 1, Method: answer.Text{S: "Shop.Once"}}, {Running: 2, Method: answer.Text{S: "Shop.Again"}}, {Running: 6, Period: &period, Method: answer.Text{S: "Shop.Poll"}}}
+	for kind, want := range map[answer.FindingKind][]string{
+		answer.FindingStarved: {"starved", "6 threads run Shop.Poll at once, the callback of one timer that is due every 50 ms", "2 threads run Shop.Again at once, the callback of one timer"},
+		answer.FindingPile:    {"starved"},
+	} {
+		q := healthy()
+		q.timers = func(context.Context) (*answer.Timers, error) { return &answer.Timers{Timers: timers}, nil }
+		q.ThreadPool = Got(&answer.ThreadPool{Kind: answer.PoolPortable, Queued: answer.Known[uint64](9),
+			Verdicts: []answer.Verdict{answer.Conclude(kind, words.Text("starved"), answer.StrengthLikely)}}, nil)
+		out, err := Judge(context.Background(), q, Options{})
+		require.NoError(t, err)
+		require.Len(t, out.Findings, 1)
+		var got []string
+		for _, c := range out.Findings[0].Clauses {
+			got = append(got, c.Text)
+		}
+		assert.Equal(t, want, got)
+	}
+}
+
 // TestFinalizerEnters: a finalizer that waits for a lock is a finding if the lock does not pass on in a moment, and if it is not known who waits for it.
 func TestFinalizerEnters(t *testing.T) {
 	says := answer.Conclude(answer.FindingFinalizers, words.FinalizerDoes.Of(words.Text("waits for a lock"), words.Method("A.Finalize()")), answer.StrengthRecorded)
