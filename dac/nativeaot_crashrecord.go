@@ -1,7 +1,6 @@
 package dac
 
 import (
-	"bytes"
 	"fmt"
 
 	"github.com/sosgo/sosgo/internal/base/limits"
@@ -37,21 +36,12 @@ func (i *Instance) CrashRecord() ([]byte, error) {
 
 // record reads JSON up to the terminating zero.
 func (i *Instance) record(at target.Addr) ([]byte, error) {
-	var out []byte
-	for len(out) < limits.CrashRecord {
-		b := i.mem.Span(at + target.Addr(len(out)))
-		if len(b) == 0 {
-			_, err := target.Uint8(i.mem, at+target.Addr(len(out)))
-			return nil, fmt.Errorf("record of a crash: %w", err)
-		}
-		b = b[:min(len(b), limits.CrashRecord-len(out))]
-		if end := bytes.IndexByte(b, 0); end >= 0 {
-			if out = append(out, b[:end]...); len(out) == 0 {
-				return nil, target.Unsupportedf("the program has written no record of a crash")
-			}
-			return out, nil
-		}
-		out = append(out, b...)
+	text, err := target.CString(i.mem, at, limits.CrashRecord)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("record of a crash: %w", err)
+	case text == "":
+		return nil, target.Unsupportedf("the program has written no record of a crash")
 	}
-	return nil, target.Corruptf("a record of more than %d bytes", limits.CrashRecord)
+	return []byte(text), nil
 }

@@ -67,7 +67,7 @@ func (i *Instance) versionConstant(v string) string {
 func (i *Instance) storedBytes(a target.Addr, n uint64) [][]byte {
 	var out [][]byte
 	for end := a + target.Addr(n); a < end; {
-		b := i.mem.Span(a)
+		b := target.UpTo(i.mem, a, int(end-a))
 		if len(b) == 0 {
 			next, ok := target.NextStored(i.tgt, a+1)
 			if !ok {
@@ -76,7 +76,6 @@ func (i *Instance) storedBytes(a target.Addr, n uint64) [][]byte {
 			a = next
 			continue
 		}
-		b = b[:min(uint64(len(b)), uint64(end-a))]
 		out, a = append(out, b), a+target.Addr(len(b))
 	}
 	return out

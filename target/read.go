@@ -23,6 +23,23 @@ func Bytes(m Memory, a Addr, n int) ([]byte, error) {
 	return b, nil
 }
 
+// UpTo returns the n bytes at a up to the first that is missing: a view if the target lends them, otherwise a copy. It is nil
+// if the first is missing. The caller must not write to them.
+func UpTo(m Memory, a Addr, n int) []byte {
+	if m == nil || n <= 0 {
+		return nil
+	}
+	if b := m.Span(a); len(b) >= n {
+		return b[:n:n]
+	}
+	b := make([]byte, n)
+	got, _ := m.ReadMemory(b, a) // what is missing is not returned
+	if got == 0 {
+		return nil
+	}
+	return b[:got:got]
+}
+
 // errNoProcess is the error of a nil Memory.
 var errNoProcess = Argumentf("no process is open")
 

@@ -40,3 +40,13 @@ func TestNextStoredOfPieces(t *testing.T) {
 	_, ok := target.NextStored(m, ^target.Addr(0))
 	assert.False(t, ok, "the end of the address space")
 }
+
+// TestUpTo checks that the bytes before a hole are returned.
+func TestUpTo(t *testing.T) {
+	m := piece{target.Range{Start: 0x1234, End: 0x1240}}
+	assert.Len(t, target.UpTo(m, 0x1234, 8), 8)
+	assert.Len(t, target.UpTo(m, 0x1238, 64), 8)
+	assert.Nil(t, target.UpTo(m, 0x1240, 8))
+	assert.Nil(t, target.UpTo(m, 0x1234, 0))
+	assert.Nil(t, target.UpTo(nil, 0x1234, 8))
+}

@@ -95,9 +95,9 @@ const (
 )
 
 func (n *Names) stubEnd(a target.Addr) (Instruction, bool) {
-	b := n.rt.Memory().Span(a)
+	b := target.UpTo(n.rt.Memory(), a, stubBytes)
 	left := stubInstructions
-	for in := range Decode(n.rt.Target().Platform().Arch, b[:min(len(b), stubBytes)], a) {
+	for in := range Decode(n.rt.Target().Platform().Arch, b, a) {
 		switch {
 		case left == 0, in.Text == "", in.Kind == RefCall, in.Kind == RefCallSlot, in.flow == flowReturn, in.flow == flowUnknown:
 			return Instruction{}, false

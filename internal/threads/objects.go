@@ -123,7 +123,7 @@ func (l *objectLister) extend(t *stackwalk.Thread, stack *stackwalk.ThreadStack)
 	if last >= r.Start && last < r.End {
 		// The extension ends with the dump, because memory past the stack is not missing from it.
 		if more := last + sosMargin; more > r.End {
-			r.End += target.Addr(min(uint64(more-r.End), uint64(len(rt.Target().Span(r.End)))))
+			r.End += target.Addr(len(target.UpTo(rt.Target(), r.End, int(more-r.End))))
 		}
 	}
 }

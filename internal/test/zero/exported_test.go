@@ -1208,6 +1208,7 @@ var exportedFuncs = map[string]any{
 	"target.Uint64":               sosgo_target.Uint64,
 	"target.Uint8":                sosgo_target.Uint8,
 	"target.Unsupportedf":         sosgo_target.Unsupportedf,
+	"target.UpTo":                 sosgo_target.UpTo,
 	"target.WrongAddress":         sosgo_target.WrongAddress,
 	"text.Crash":                  sosgo_text.Crash,
 	"text.Finding":                sosgo_text.Finding,
