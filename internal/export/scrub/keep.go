@@ -283,19 +283,22 @@ func (r *recorder) ReadMemory(p []byte, a target.Addr) (int, error) {
 	return n, err
 }
 
+// mostLent is the size in bytes of the largest read that View lends a copy for. Callers of View accept that it lends nothing.
+const mostLent = 1 << 20
+
 // View implements target.Memory. It lends a copy if the dump lends nothing: a target.Window would else read more than it is
 // asked for.
 func (r *recorder) View(a target.Addr, n int) ([]byte, bool) {
 	b, ok := r.Target.View(a, n)
-	if !ok && n <= searchRead {
-		b = make([]byte, max(n, 0))
-		got, err := r.Target.ReadMemory(b, a)
-		if b, ok = b[:got], err == nil; !ok {
-			return nil, false
-		}
+	if !ok && n > 0 && n <= mostLent {
+		b = target.UpTo(r.Target, a, n)
+		ok = len(b) == n
+	}
+	if !ok {
+		return nil, false
 	}
 	r.note(a, b, n)
-	return b, ok
+	return b, true
 }
 
 // Holds reports whether the dump has the memory; see target.Available. For a dump that is scrubbed that is no read, because the
@@ -309,23 +312,27 @@ func (r *recorder) Holds(a target.Addr, n int) bool {
 }
 
 // lentWords is the number of bytes of recorded memory that Span lends. Callers request more with the size they
-// need.
-const lentWords = 8
+// need. lentBlock is the number of bytes that it copies of other memory.
+const lentWords, lentBlock = 8, 4096
 
-// Span implements target.Memory. Where the dump lends nothing, it lends a copy of a word: who walks a stack word by word would
-// else ask View for each, which is the read of a field.
+// Span implements target.Memory. What it lends decides which reads are recorded, so it is the same for a dump that is not mapped,
+// which lends nothing: of recorded memory a word, of other memory at least fieldRead bytes, unless the area or the stored memory ends.
 func (r *recorder) Span(a target.Addr) []byte {
-	b := r.Target.Span(a)
 	at := r.areas.at(a)
-	if b == nil && (at.kind == areaWords || at.kind == areaFile || at.kind == areaStack) {
-		word := make([]byte, lentWords)
-		n, _ := r.Target.ReadMemory(word, a) // what is missing is not lent
-		b = word[:n]
+	least, most := fieldRead, lentBlock
+	if at.kind == areaWords || at.kind == areaFile || at.kind == areaStack {
+		least, most = lentWords, lentWords
 	}
-	b = b[:min(uint64(len(b)), uint64(at.End-a))]
+	b := r.Target.Span(a)
+	if len(b) < least { // also where memory goes on that the file has elsewhere
+		b = target.UpTo(r.Target, a, most)
+	}
+	if b = b[:at.through(a, len(b))]; len(b) == 0 {
+		return nil
+	}
 	switch at.kind {
 	case areaWords, areaFile:
-		if b = b[:min(len(b), lentWords)]; !r.marks.all && r.marks.isText(b) {
+		if b = b[:min(len(b), lentWords)]; !r.marks.all && (r.marks.isText(b) || isWide(b)) {
 			return nil // callers read it on demand
 		}
 		r.note(a, b, len(b))

@@ -678,17 +678,18 @@ func TestScrubProbes(t *testing.T) {
 				require.Zero(t, code, errs)
 				b, err := os.ReadFile(out)
 				require.NoError(t, err)
+				from := (len(core) + 4095) &^ 4095 // letters that replace texts elsewhere can be a short part by chance
+				mapping := b[from : from+len(text)]
 				for i := 4096; i < len(noise); i += 4096 { // the first words of a mapping can be the header of a block
-					stays := bytes.Contains(b, noise[i:i+32]) || mapped && (bytes.Contains(b, noise[i:i+8]) || bytes.Contains(b, noise[i+8:i+16]))
+					stays := bytes.Contains(b, noise[i:i+8]) || bytes.Contains(b, noise[i+8:i+16])
 					assert.False(t, stays, "%#x %v: a key at %#x", at, mapped, i)
 				}
-				parts := []string{"anna;", "Germ", "passp", "Tide"}
-				if !mapped { // a word of a probe stays in some runs: docs/scrub.md
-					parts = []string{"passphrase=Germanium-Tide"}
+				for _, part := range []string{"anna;", "Germ", "passp", "Tide"} {
+					assert.False(t, bytes.Contains(mapping, []byte(part)), "%#x %v: %s", at, mapped, part)
+					assert.False(t, bytes.Contains(mapping, wide(part)), "%#x %v: %s in UTF-16", at, mapped, part)
 				}
-				for _, part := range parts {
-					assert.False(t, bytes.Contains(b, []byte(part)), "%#x %v: %s", at, mapped, part)
-					assert.False(t, bytes.Contains(b, wide(part)), "%#x %v: %s in UTF-16", at, mapped, part)
+				for _, part := range []string{"passphrase=", "Germanium"} {
+					assert.False(t, bytes.Contains(b, []byte(part)) || bytes.Contains(b, wide(part)), "%#x %v: %s", at, mapped, part)
 				}
 				require.NoError(t, os.Remove(out))
 			}
