@@ -453,8 +453,8 @@ func registerValue(r *target.Registers, name string) (v uint64, known, is bool) 
 	return 0, false, false
 }
 
-// pathText formats the first path: the root, then the objects with the fields between them.
-func pathText(p *answer.RootPaths) Value {
+// pathText formats the first path, masked: the root, then the objects with the fields between them.
+func pathText(p *answer.RootPaths, masked func(string) string) Value {
 	if len(p.Paths) == 0 {
 		if p.Verdict == answer.Garbage {
 			return null
@@ -470,5 +470,5 @@ func pathText(p *answer.RootPaths) Value {
 		}
 		b.WriteString(step.Type.String() + " " + step.Address.String())
 	}
-	return Text(b.String())
+	return Text(masked(b.String()))
 }

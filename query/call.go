@@ -305,7 +305,7 @@ func callPath(f *frame, o objects.Object) Value {
 	if err != nil {
 		return Failed(err)
 	}
-	return pathText(paths)
+	return pathText(paths, f.e.masked)
 }
 
 func callHash(f *frame, o objects.Object) Value {

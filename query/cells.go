@@ -29,7 +29,7 @@ func (f *frame) cell(v Value) answer.Cell {
 	case KindDecimal:
 		return answer.Cell{Kind: answer.CellDecimal, Text: v.decimalText()}
 	case KindText:
-		return answer.Cell{Kind: answer.CellText, Text: v.text}
+		return f.e.shown(v.text)
 	case KindType:
 		name, err := v.typ.ManagedName()
 		if err != nil {

@@ -56,7 +56,7 @@ func (s *scope) compile(n *node) (code, error) {
 	if s.known != nil {
 		if i := s.known(n); i >= 0 {
 			i += s.output
-			return valueCode(func(f *frame) Value { return f.column(i) })
+			return valueCode(func(f *frame) Value { return f.row[i] }) // made of masked texts
 		}
 	}
 	switch n.op {

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/heap"
@@ -81,7 +82,8 @@ type engine struct {
 	src string // what the user wrote
 	// mask hides secrets in the texts of the process before anything is computed with them; nil without masking.
 	mask   func(string) string
-	hidden sync.Map // addresses of arrays to whether mask changes the text of their elements
+	said   *secrets.Said // results of expressions, which are not masked again
+	hidden sync.Map      // addresses of arrays to whether mask changes the text of their elements
 
 	members sync.Map // memberKey to *access
 	boxes   sync.Map // *objects.Type to *access
@@ -98,7 +100,7 @@ type engine struct {
 }
 
 func newEngine(ctx context.Context, env *Env, src string) *engine {
-	return &engine{ctx: env.process.Dump().WithMaxMemory(ctx), env: env, src: src, mask: secrets.MaskOf(ctx)}
+	return &engine{ctx: env.process.Dump().WithMaxMemory(ctx), env: env, src: src, mask: secrets.MaskOf(ctx), said: secrets.SaidOf(ctx)}
 }
 
 // masked returns a text of the process as it may be computed with.
@@ -107,6 +109,15 @@ func (e *engine) masked(text string) string {
 		return text
 	}
 	return e.mask(text)
+}
+
+// shown returns the cell of a text that an expression made. Texts of the process were masked before, so a secret in it was guessed: it
+// is shown, because its mask would say that the guess is right.
+func (e *engine) shown(text string) answer.Cell {
+	if e.said != nil && e.masked(text) != text && !e.said.Add(text) {
+		return answer.Cell{Err: errHidden}
+	}
+	return answer.Cell{Kind: answer.CellText, Text: text}
 }
 
 // errHidden is the error of what can't be masked.

@@ -204,16 +204,12 @@ func (m *Masker) Masked() uint64 { return m.count.Load() }
 // unchanged.
 func (m *Masker) Text(text string) string { return m.text(text, nil) }
 
-// Besides returns Text for answers to who typed words: a known value that the words have whole is not masked. Whoever guesses at
-// a part of a secret would else learn from the echo of it whether it is right, character by character.
-func (m *Masker) Besides(words []string) func(text string) string {
-	return func(text string) string { return m.text(text, words) }
+// Besides returns Text for answers to a user: a known value that a text of said has whole is not masked.
+func (m *Masker) Besides(said *Said) func(text string) string {
+	return func(text string) string { return m.text(text, said) }
 }
 
-func (m *Masker) text(text string, typed []string) string {
-	isTyped := func(value string) bool {
-		return slices.ContainsFunc(typed, func(words string) bool { return strings.Contains(words, value) })
-	}
+func (m *Masker) text(text string, said *Said) string {
 	var spans []Span
 	for _, s := range Find(text) {
 		from, to := whole(text, s.Start, s.End)
@@ -226,7 +222,7 @@ func (m *Masker) text(text string, typed []string) string {
 		}
 		list := m.heads[text[i:i+cutKnown]]
 		if n := longest(list, text, i); n > 0 {
-			if !isTyped(text[i : i+n]) {
+			if !said.has(text[i : i+n]) {
 				from, to := whole(text, i, i+n)
 				spans = insert(spans, Span{from, to, KindNamed})
 			}
@@ -234,7 +230,7 @@ func (m *Masker) text(text string, typed []string) string {
 		}
 	}
 	for from, to := range m.parts.in(text) {
-		if isTyped(text[from:to]) {
+		if said.has(text[from:to]) {
 			continue
 		}
 		from, to = whole(text, from, to)

@@ -217,9 +217,19 @@ func TestBesides(t *testing.T) {
 	m := secrets.NewMasker()
 	m.Add("kjI8+Zmn22afTEAqG22zllVnQQIy4CRM", secrets.KindNamed)
 	for _, guess := range []string{"22afTEAqG22zllVn", "22afTEAqG22zllVX", "kjI8+Z…", "kjI8+X…"} {
-		mask := m.Besides([]string{"eval", `"` + guess + `"`})
+		said := &secrets.Said{}
+		assert.True(t, said.Add(`"`+guess+`"`))
+		mask := m.Besides(said)
 		assert.Equal(t, guess, mask(guess))
 		assert.Equal(t, "x="+secrets.Mask+";", mask("x=kjI8+Zmn22afTEAqG22zllVnQQIy4CRM;"))
 	}
 	assert.Equal(t, secrets.Mask, m.Text("22afTEAqG22zllVn"))
+	said := &secrets.Said{}
+	m.Add(`two"words<of>`, secrets.KindNamed)
+	assert.True(t, said.Add(`"two"words<of>`))
+	for _, form := range []string{`two"words<of>`, `two\"words<of>`, `two\"words\u003cof\u003e`} {
+		assert.Equal(t, form, m.Besides(said)(form), "a spelling in JSON")
+		assert.NotEqual(t, form, m.Text(form))
+	}
+	assert.False(t, said.Add(strings.Repeat("x", 17<<20)), "too much")
 }

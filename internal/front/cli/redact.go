@@ -36,7 +36,11 @@ func (c *Context) learnSecrets() error {
 	if c.Command.Bytes {
 		return c.MayShowBytes()
 	}
-	defer func() { c.ctx = secrets.WithMask(c.ctx, c.masked) }()
+	said := &secrets.Said{}
+	for _, word := range c.typed {
+		said.Add(word)
+	}
+	defer func() { c.ctx = secrets.WithSaid(secrets.WithMask(c.ctx, c.masked), said) }()
 	c.mask = secrets.NewMasker().Text
 	if c.dump == nil || c.app.env.Mask == nil {
 		return nil
@@ -46,7 +50,7 @@ func (c *Context) learnSecrets() error {
 		return fmt.Errorf("secrets: %w", err)
 	}
 	c.mask = mask.Text
-	c.echo = mask.Besides(c.typed)
+	c.echo = mask.Besides(said)
 	return nil
 }
 

@@ -2,6 +2,7 @@ package commands_test
 
 import (
 	"encoding/binary"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -236,6 +237,86 @@ func TestEchoIsNoOracle(t *testing.T) {
 			assert.Equal(t, said(wrong), said(right), line)
 		}
 	}
+}
+
+// spelled returns expressions that put a text together: of pieces, by escapes, in other letters, and by each function and method that takes a text.
+func spelled(t *testing.T, text string, object uint64) (out []string) {
+	t.Helper()
+	var escaped, units, letters []string
+	for _, c := range text {
+		escaped, units = append(escaped, fmt.Sprintf(`\u%04x`, c)), append(units, fmt.Sprintf(`'%c' + ''`, c))
+		one := fmt.Sprintf(`"%c"`, c)
+		switch s := string(c); {
+		case strings.ToUpper(s) != s:
+			one = `"` + strings.ToUpper(s) + `".ToLower()`
+		case strings.ToLower(s) != s:
+			one = `"` + strings.ToLower(s) + `".ToUpper()`
+		}
+		letters = append(letters, one)
+	}
+	quoted, whole := `"`+text+`"`, `"`+strings.Join(escaped, "")+`"`
+	out = []string{
+		whole, `"` + text[:5] + `" + "` + text[5:] + `"`, strings.Join(units, " + "), strings.Join(letters, " + "), `("--" + ` + whole + ` + "--").Substring(2, ` + strconv.Itoa(len(text)) + `)`,
+		whole + ` ?? "x"`, `true ? ` + whole + ` : ""`, `"  " + ` + whole + ` + " "`, fmt.Sprintf(`obj(0x%x).Substring(0, 0) + %s`, object, whole), `null ?? ` + whole, "(" + whole + ")[0] + " + quoted,
+		`"it\"s" + ` + whole,
+	}
+	_, functions, errs := runSpelling(t, "-d", secretsDump, "-c", "eval nofunction(1)")
+	_, list, found := strings.Cut(functions+errs, "the functions are ")
+	require.True(t, found, errs)
+	names := regexp.MustCompile(`[a-z]+`).FindAllString(strings.SplitN(list, "\n", 2)[0], -1)
+	require.Greater(t, len(names), 20)
+	for _, name := range names {
+		out = append(out, name+"("+whole+")", name+"("+quoted+" + '') + "+whole)
+	}
+	for _, name := range []string{"Contains", "StartsWith", "EndsWith", "IndexOf", "Substring", "ToLower", "ToUpper", "Trim", "Equals", "HasFlag", "GetType", "ToString", "Count", "ContainsKey", "Nothing"} {
+		out = append(out, whole+"."+name+"()", whole+"."+name+"(1)", whole+"."+name+"("+whole+")", `"x".`+name+"("+whole+")", fmt.Sprintf("obj(0x%x).%s(%s)", object, name, whole))
+	}
+	return append(out, whole+" == "+whole, whole+" + 1", "(System.Int32)"+whole, whole+" matches /"+text[:4]+"/", whole+".Length")
+}
+
+// TestGuessesAreNoOracle puts guesses at a part of a secret together by expressions: whether one is right, is not to be seen.
+func TestGuessesAreNoOracle(t *testing.T) {
+	p := findPlanted(t)
+	facts, err := os.ReadFile(filepath.Join(filepath.Dir(secretsDump), "facts.txt"))
+	require.NoError(t, err)
+	_, rest, found := strings.Cut(string(facts), "PLANT pem ")
+	require.True(t, found)
+	right := strings.Fields(rest)[0][8:24]
+	wrong := right[:15] + string(right[15]^1)
+	forms := []string{"eval '%s'", "-json eval '%s'", "query from threads | select %s, 1 | top 1", "-json query from threads | select %s | top 1",
+		"query from threads | group by %s | select count(), min(%[1]s) | top 1", "query from threads | where (%s) == null | select 1 | top 1",
+		"dumpheap -type System.String -select '%s' | head -n 3", ".foreach (x {eval '%s'}) {eval '\"${x}\"'}", ".foreach (x {eval '%s'}) {.echo ${x}}", "eval '%s' | foreach dumpheap -type",
+		"dumpobj '%s'"}
+	shown := 0
+	list, others := spelled(t, right, p.object), spelled(t, wrong, p.object)
+	for i := range list {
+		for k, form := range forms {
+			if i > 12 && k > 3 {
+				continue // they show values as the others do
+			}
+			said := func(expression, guess string) string {
+				line := fmt.Sprintf(form, expression)
+				args := []string{"-d", secretsDump, "-redact"}
+				if rest, isJSON := strings.CutPrefix(line, "-json "); isJSON {
+					line, args = rest, append(args, "-json")
+				}
+				_, out, errs := runSpelling(t, append(args, "-c", line)...)
+				inJSON, err := json.Marshal(expression)
+				require.NoError(t, err)
+				out = strings.NewReplacer(line, "LINE", expression, "EXPRESSION", string(inJSON[1:len(inJSON)-1]), "EXPRESSION").Replace(out + errs)
+				if strings.Contains(out, guess) {
+					shown++
+				}
+				for _, form := range []string{guess, strings.ToLower(guess), strings.ToUpper(guess), guess[:5], guess[5:]} {
+					out = strings.ReplaceAll(out, form, "GUESS")
+				}
+				return strings.ReplaceAll(strings.ReplaceAll(out, fmt.Sprintf(`\u%04x`, guess[15]), "LAST"), guess[1:], "GUESS")
+			}
+			assert.Equal(t, said(others[i], wrong), said(list[i], right), form, list[i])
+		}
+	}
+	t.Logf("%d expressions; %d answers show the guess", len(list), shown)
+	assert.Greater(t, shown, 50)
 }
 
 // TestCharactersOfSecrets shows a secret's characters and bytes one by one, as collections, buffers, boxes and locals hold them. With masking, each is
