@@ -141,13 +141,16 @@ func (i *Instance) searchTable() []byte {
 			if !ok || next >= i.Module.Base+r.End {
 				break
 			}
-			b, _, err := image.ReadSparse(i.mem, next, int(min(uint64(i.Module.Base+r.End-next), searchChunk)))
+			b, _, err := image.ReadSparse(target.Searching(i.mem), next, int(min(uint64(i.Module.Base+r.End-next), searchChunk)))
 			if err != nil {
 				a = next + searchOverlap
 				continue
 			}
-			if t := findTable(b, uint32(i.Module.Size), isData); t != nil {
-				return t
+			if from, n := findTable(b, uint32(i.Module.Size), isData); n > 0 {
+				for off := from; off < from+n; off += 4 {
+					_, _ = target.Uint32(i.mem, next+target.Addr(off)) // not only searched
+				}
+				return bytes.Clone(b[from : from+n])
 			}
 			a = next + target.Addr(max(len(b)-searchOverlap, searchOverlap))
 		}
@@ -160,7 +163,8 @@ const (
 	searchOverlap = 4 * maxDacSlots
 )
 
-func findTable(b []byte, size uint32, isData func(uint32) bool) []byte {
+// findTable returns the place of the table in b, and its length in bytes, or 0.
+func findTable(b []byte, size uint32, isData func(uint32) bool) (from, length int) {
 	for off := 0; off+4*minTableSlots <= len(b); off += 4 {
 		n, empty := 0, 0
 		for ; n < maxDacSlots && off+4*n+4 <= len(b); n++ {
@@ -177,8 +181,8 @@ func findTable(b []byte, size uint32, isData func(uint32) bool) []byte {
 			n-- // after the table
 		}
 		if n >= minTableSlots {
-			return bytes.Clone(b[off : off+4*n])
+			return off, 4 * n
 		}
 	}
-	return nil
+	return 0, 0
 }

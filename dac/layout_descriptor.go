@@ -25,6 +25,7 @@ func (i *Instance) findInData(accept func(at target.Addr, v uint64) bool) target
 		_ = i.eachWord(target.RangeAt(start, s.Size), func(at target.Addr, v uint64) error {
 			if found == 0 && accept(at, v) {
 				found = at
+				_, _ = target.Uint64(i.mem, at) // not only searched
 				return errFound
 			}
 			return nil

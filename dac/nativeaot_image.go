@@ -1,6 +1,7 @@
 package dac
 
 import (
+	"encoding/binary"
 	"fmt"
 
 	"github.com/sosgo/sosgo/internal/base/limits"
@@ -75,21 +76,26 @@ func (i *Instance) nativeHeader(at target.Addr) (nativeSections, error) {
 	return sections, nil
 }
 
-// eachWord calls use for each aligned word of a range that is in the dump.
+// searchPiece is the number of bytes that eachWord reads at once.
+const searchPiece = 4096
+
+// eachWord calls use for each aligned word of a range that is in the dump. It searches the memory: use reads again what it takes.
 func (i *Instance) eachWord(in target.Range, use func(at target.Addr, v uint64) error) error {
-	w := target.NewWindow(i.mem)
-	for at := (in.Start + 7) &^ 7; in.Contains(at); at += 8 {
-		v, err := w.Uint64(at)
-		if err != nil {
+	mem, buf := target.Searching(i.mem), make([]byte, searchPiece)
+	for at := (in.Start + 7) &^ 7; in.Contains(at); {
+		n, _ := mem.ReadMemory(buf[:min(searchPiece, uint64(in.End-at))], at) // the rest is not in the dump
+		if n < 8 {
 			next, ok := target.NextStored(i.tgt, at+8)
 			if !ok || !in.Contains(next) {
 				return nil
 			}
-			at = (next+7)&^7 - 8
+			at = (next + 7) &^ 7
 			continue
 		}
-		if err := use(at, v); err != nil {
-			return err
+		for b := buf[:n]; len(b) >= 8 && in.Contains(at); at, b = at+8, b[8:] {
+			if err := use(at, binary.LittleEndian.Uint64(b)); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

@@ -124,6 +124,11 @@ func (f *File) Claims() *target.Claims { return target.ClaimsOf(f.Target) }
 // Holds reports whether all n bytes at a are in the dump; see target.Available.
 func (f *File) Holds(a target.Addr, n int) bool { return target.Available(f.Target, a, n) }
 
+// Search reads memory that is only searched; see target.Searching.
+func (f *File) Search(p []byte, a target.Addr) (int, error) {
+	return target.Searching(f.Target).ReadMemory(p, a)
+}
+
 // NextStored implements target.SparseMemory.
 func (f *File) NextStored(a target.Addr) (target.Addr, bool) { return target.NextStored(f.Target, a) }
 

@@ -65,6 +65,12 @@ func (s area) ReadMemory(p []byte, a target.Addr) (int, error) {
 	return got, err
 }
 
+// Search reads memory that is only searched; see target.Searching.
+func (s area) Search(p []byte, a target.Addr) (int, error) {
+	s.mem = target.Searching(s.mem)
+	return s.ReadMemory(p, a)
+}
+
 func (s area) outside(a target.Addr, n int) error {
 	return &target.MemoryError{Addr: s.base + a, Size: n, Err: target.Corruptf("outside the image of %d bytes", s.size)}
 }

@@ -459,7 +459,17 @@ func (p *part) read(b []byte, a target.Addr) error {
 
 // ReadMemory implements target.Memory.
 func (o *Overlay) ReadMemory(p []byte, a target.Addr) (int, error) {
-	n, err := o.dump.ReadMemory(p, a)
+	return o.read(p, a, o.dump.ReadMemory)
+}
+
+// Search reads memory that is only searched; see target.Searching.
+func (o *Overlay) Search(p []byte, a target.Addr) (int, error) {
+	return o.read(p, a, target.Searching(o.dump).ReadMemory)
+}
+
+// read reads memory, of the dump by fromDump.
+func (o *Overlay) read(p []byte, a target.Addr, fromDump func([]byte, target.Addr) (int, error)) (int, error) {
+	n, err := fromDump(p, a)
 	for n < len(p) && errors.Is(err, target.ErrNotInDump) {
 		at := a + target.Addr(n)
 		pt := o.find(at)
@@ -474,7 +484,7 @@ func (o *Overlay) ReadMemory(p []byte, a target.Addr) (int, error) {
 			return n, nil
 		}
 		var got int
-		got, err = o.dump.ReadMemory(p[n:], a+target.Addr(n))
+		got, err = fromDump(p[n:], a+target.Addr(n))
 		n += got
 	}
 	return n, err

@@ -128,7 +128,7 @@ func dottedVersion(s string) string {
 
 // scanVersion searches the stored bytes of an extent. whole is false if bytes were missing.
 func scanVersion(mem target.Memory, e extent) (s string, whole bool) {
-	whole = true
+	whole, mem = true, target.Searching(mem)
 	buf := make([]byte, 0, sccsPiece+sccsMax)
 	for a := e.rva; a < e.rva+e.n; {
 		k := int(min(sccsPiece, e.rva+e.n-a))

@@ -111,11 +111,25 @@ func (m *completedMemory) complete(c *completion, of *target.Module) {
 // ReadMemory implements target.Memory.
 func (m *completedMemory) ReadMemory(p []byte, a target.Addr) (int, error) {
 	n, err := m.base.ReadMemory(p, a)
-	var missing *target.MemoryError
-	if err == nil || !errors.As(err, &missing) || !errors.Is(err, target.ErrNotInDump) || !m.addFileAt(missing.Addr) {
+	if !m.completes(err) {
 		return n, err
 	}
 	return m.overlay.ReadMemory(p, a)
+}
+
+// Search reads memory that is only searched; see target.Searching.
+func (m *completedMemory) Search(p []byte, a target.Addr) (int, error) {
+	n, err := target.Searching(m.base).ReadMemory(p, a)
+	if !m.completes(err) {
+		return n, err
+	}
+	return m.overlay.Search(p, a)
+}
+
+// completes reports whether a file was found that may have the memory that err says is missing.
+func (m *completedMemory) completes(err error) bool {
+	var missing *target.MemoryError
+	return err != nil && errors.As(err, &missing) && errors.Is(err, target.ErrNotInDump) && m.addFileAt(missing.Addr)
 }
 
 // View implements target.Memory.

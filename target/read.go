@@ -23,6 +23,38 @@ func Bytes(m Memory, a Addr, n int) ([]byte, error) {
 	return b, nil
 }
 
+// Searching returns m for a search: what is found is read again, from m. A memory with a method Search, which records what is read,
+// need not record the search.
+func Searching(m Memory) Memory {
+	if s, ok := m.(searched); ok {
+		return searching{m, s}
+	}
+	return m
+}
+
+// A searched is a memory that need not record a search.
+type searched interface {
+	Search(p []byte, a Addr) (int, error)
+}
+
+// A searching is a memory that is searched. It lends nothing.
+type searching struct {
+	Memory
+	in searched
+}
+
+// ReadMemory implements Memory.
+func (s searching) ReadMemory(p []byte, a Addr) (int, error) { return s.in.Search(p, a) }
+
+// View implements Memory.
+func (s searching) View(Addr, int) ([]byte, bool) { return nil, false }
+
+// Span implements Memory.
+func (s searching) Span(Addr) []byte { return nil }
+
+// NextStored implements SparseMemory.
+func (s searching) NextStored(a Addr) (Addr, bool) { return NextStored(s.Memory, a) }
+
 // UpTo returns the n bytes at a up to the first that is missing: a view if the target lends them, otherwise a copy. It is nil
 // if the first is missing. The caller must not write to them.
 func UpTo(m Memory, a Addr, n int) []byte {

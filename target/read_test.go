@@ -50,3 +50,34 @@ func TestUpTo(t *testing.T) {
 	assert.Nil(t, target.UpTo(m, 0x1234, 0))
 	assert.Nil(t, target.UpTo(nil, 0x1234, 8))
 }
+
+// recording is a Memory that counts reads that are no search.
+type recording struct {
+	piece
+
+	reads int
+}
+
+func (r *recording) ReadMemory(b []byte, a target.Addr) (int, error) {
+	r.reads++
+	return r.piece.ReadMemory(b, a)
+}
+
+func (r *recording) Search(b []byte, a target.Addr) (int, error) { return r.piece.ReadMemory(b, a) }
+
+// TestSearching checks that a memory that records reads does not record a search.
+func TestSearching(t *testing.T) {
+	m := &recording{piece: piece{target.Range{Start: 0x1234, End: 0x1240}}}
+	search := target.Searching(m)
+	_, err := target.Bytes(search, 0x1234, 8)
+	assert.NoError(t, err)
+	assert.Nil(t, search.Span(0x1234))
+	next, ok := target.NextStored(search, 0x1000)
+	assert.True(t, ok)
+	assert.Equal(t, target.Addr(0x1234), next)
+	m.reads = 0
+	_, err = target.Uint64(search, 0x1234)
+	assert.NoError(t, err)
+	assert.Zero(t, m.reads)
+	assert.Equal(t, target.Memory(m.piece), target.Searching(m.piece), "no memory that records")
+}

@@ -268,6 +268,11 @@ func (o observed) NextStored(a target.Addr) (target.Addr, bool) {
 	return target.NextStored(o.Memory, a)
 }
 
+// Search reads memory that is only searched; see target.Searching.
+func (o observed) Search(p []byte, a target.Addr) (int, error) {
+	return target.Searching(o.Memory).ReadMemory(p, a)
+}
+
 // Claims returns the memory that the process had.
 func (o observed) Claims() *target.Claims { return target.ClaimsOf(o.Memory) }
 
@@ -343,6 +348,15 @@ func (r *recorder) Span(a target.Addr) []byte {
 		}
 	}
 	return b
+}
+
+// Search reads memory that is only searched; see target.Searching. For a dump that is shrunk that is a read: the next search needs
+// the memory.
+func (r *recorder) Search(p []byte, a target.Addr) (int, error) {
+	if r.marks.all {
+		return r.ReadMemory(p, a)
+	}
+	return r.Target.ReadMemory(p, a)
 }
 
 // NextStored implements target.SparseMemory.

@@ -1201,6 +1201,7 @@ var exportedFuncs = map[string]any{
 	"target.RegName":              sosgo_target.RegName,
 	"target.Regs":                 sosgo_target.Regs,
 	"target.ReportedKind":         sosgo_target.ReportedKind,
+	"target.Searching":            sosgo_target.Searching,
 	"target.StoresWritable":       sosgo_target.StoresWritable,
 	"target.UTF16String":          sosgo_target.UTF16String,
 	"target.Uint16":               sosgo_target.Uint16,
