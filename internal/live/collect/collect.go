@@ -31,8 +31,9 @@ type Options struct {
 	Force bool   // ask the runtime even if the estimate does not fit
 	// Timeout limits the time of the dump, and of copying it. 0 means no limit.
 	Timeout time.Duration
-	// Verify opens a file and describes it. It fails if the file is not a dump of the process that is whole.
-	Verify func(ctx context.Context, file string) (answer.CollectedCheck, error)
+	// Verify describes an open file. It fails if the file is not a dump of the process that is whole. It does not open the file's name,
+	// which can belong to another file meanwhile.
+	Verify func(ctx context.Context, f *os.File) (answer.CollectedCheck, error)
 	// Progress receives the bytes that were written and the estimate, or 0 if it is unknown.
 	Progress func(done, total uint64)
 }
@@ -221,7 +222,7 @@ func (j *job) isWhole(ctx context.Context, err error) bool {
 	if st, err := f.Stat(); err != nil || !st.Mode().IsRegular() {
 		return false
 	}
-	if _, err := j.o.Verify(ctx, openPath(f)); err != nil {
+	if _, err := j.o.Verify(ctx, f); err != nil {
 		return false
 	}
 	j.answer.Note(fmt.Errorf("the runtime did not see how its createdump ended; the dump is whole: %w", reported))
@@ -320,7 +321,7 @@ func (j *job) place(ctx context.Context) error {
 	if !j.direct && !j.o.Leave {
 		return j.copy(ctx, f, st.Size())
 	}
-	if err := j.verify(ctx, openPath(f), j.view.Path(j.part)); err != nil {
+	if err := j.verify(ctx, f, j.view.Path(j.part)); err != nil {
 		return err
 	}
 	return j.rename(st)
@@ -336,14 +337,14 @@ func (e *renamedError) Error() string { return strings.ReplaceAll(e.err.Error(),
 
 func (e *renamedError) Unwrap() error { return e.err }
 
-// verify opens a file as a dump. Errors call it name.
-func (j *job) verify(ctx context.Context, file, name string) (err error) {
+// verify reads a file as a dump. Errors call it name.
+func (j *job) verify(ctx context.Context, f *os.File, name string) (err error) {
 	if j.o.Verify == nil {
 		return nil
 	}
-	j.answer.Checked, err = j.o.Verify(ctx, file)
+	j.answer.Checked, err = j.o.Verify(ctx, f)
 	if err != nil {
-		err = &renamedError{err, file, name}
+		err = &renamedError{err, f.Name(), name}
 	}
 	if errors.Is(err, target.ErrUnsupported) {
 		j.answer.Note(fmt.Errorf("the dump could not be checked: %w", err))
@@ -401,7 +402,7 @@ func (j *job) copy(ctx context.Context, from *os.File, size int64) error {
 	if n, _ := from.Read(make([]byte, 1)); n > 0 {
 		return &processes.Refusal{Text: j.view.Path(j.part) + " grows while it is copied: createdump has not ended, or others write to it", Next: otherFolder}
 	}
-	if err := j.verify(ctx, j.to.Name(), j.o.Out); err != nil {
+	if err := j.verify(ctx, j.to.File, j.o.Out); err != nil {
 		return err
 	}
 	to := j.to

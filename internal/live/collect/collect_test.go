@@ -168,8 +168,8 @@ func TestDump(t *testing.T) {
 	var verified string
 	var shown uint64
 	a, err := Dump(t.Context(), p, Options{Kind: "heap", Out: out, Progress: func(done, _ uint64) { shown = done },
-		Verify: func(_ context.Context, file string) (answer.CollectedCheck, error) {
-			b, err := os.ReadFile(file)
+		Verify: func(_ context.Context, f *os.File) (answer.CollectedCheck, error) {
+			b, err := io.ReadAll(io.NewSectionReader(f, 0, 1<<20))
 			verified = string(b)
 			return answer.CollectedCheck{Threads: 3}, err
 		}})
@@ -228,7 +228,7 @@ func TestLeftovers(t *testing.T) {
 
 // TestFailures: each failure says what to do, and leaves nothing behind.
 func TestFailures(t *testing.T) {
-	notDump := func(context.Context, string) (answer.CollectedCheck, error) {
+	notDump := func(context.Context, *os.File) (answer.CollectedCheck, error) {
 		return answer.CollectedCheck{}, target.Corruptf("not a dump")
 	}
 	secret := filepath.Join(t.TempDir(), "secret")
@@ -313,8 +313,8 @@ func partly(code uint32, text string) func(string) (uint32, string) {
 func TestUnseenEnd(t *testing.T) {
 	r := &fakeRuntime{write: func(file string) (uint32, string) { _ = os.WriteFile(file, []byte("dump"), 0o600); return failed, "" }}
 	p, dir := start(t, r), t.TempDir()
-	verify := func(whole bool) func(context.Context, string) (answer.CollectedCheck, error) {
-		return func(context.Context, string) (answer.CollectedCheck, error) {
+	verify := func(whole bool) func(context.Context, *os.File) (answer.CollectedCheck, error) {
+		return func(context.Context, *os.File) (answer.CollectedCheck, error) {
 			if !whole {
 				return answer.CollectedCheck{}, target.Corruptf("cut off")
 			}
@@ -383,8 +383,8 @@ func TestOutput(t *testing.T) {
 // TestNameOfLeft: an error about a dump that is left names it, and not how it was opened.
 func TestNameOfLeft(t *testing.T) {
 	p := start(t, &fakeRuntime{write: writes("dump")})
-	_, err := Dump(t.Context(), p, Options{Kind: "heap", Leave: true, Verify: func(_ context.Context, file string) (answer.CollectedCheck, error) {
-		return answer.CollectedCheck{}, target.Corruptf("%s is cut", file)
+	_, err := Dump(t.Context(), p, Options{Kind: "heap", Leave: true, Verify: func(_ context.Context, f *os.File) (answer.CollectedCheck, error) {
+		return answer.CollectedCheck{}, target.Corruptf("%s is cut", f.Name())
 	}})
 	require.ErrorIs(t, err, target.ErrCorrupt)
 	assert.ErrorContains(t, err, "/tmp/")
@@ -447,12 +447,12 @@ func TestExchangedDump(t *testing.T) {
 	r := &fakeRuntime{write: writes("dump")}
 	p := start(t, r)
 	temp, verified := filepath.Join(r.root, "tmp"), ""
-	_, err := Dump(t.Context(), p, Options{Kind: "heap", Leave: true, Verify: func(_ context.Context, file string) (answer.CollectedCheck, error) {
+	_, err := Dump(t.Context(), p, Options{Kind: "heap", Leave: true, Verify: func(_ context.Context, f *os.File) (answer.CollectedCheck, error) {
 		for _, name := range left(t, temp) {
 			require.NoError(t, os.Remove(filepath.Join(temp, name)))
 			require.NoError(t, os.WriteFile(filepath.Join(temp, name), []byte("another"), 0o600))
 		}
-		b, err := os.ReadFile(file)
+		b, err := io.ReadAll(io.NewSectionReader(f, 0, 1<<20))
 		verified = string(b)
 		return answer.CollectedCheck{Threads: 3}, err
 	}})

@@ -100,7 +100,7 @@ func askCollect(c *cli.Context, o *collectOptions) (*answer.Collected, error) {
 	folders := p.Folders() // while it runs
 	show := c.Progress("writing the dump")
 	a, err := collect.Dump(ctx, p, collect.Options{Kind: answer.DumpKind(o.Type), Out: out, In: o.In, Leave: o.Leave, Force: o.Force, Timeout: o.Timeout, Progress: show.Set,
-		Verify: func(_ context.Context, file string) (answer.CollectedCheck, error) { return check(c, file) }})
+		Verify: func(_ context.Context, f *os.File) (answer.CollectedCheck, error) { return check(f) }})
 	show.Done()
 	stop()
 	if err != nil {
@@ -141,14 +141,17 @@ func unpacked(archive string) (string, error) {
 	return strings.TrimSuffix(strings.TrimSuffix(archive, ".zst"), ".tar") + ".dmp", nil
 }
 
-// check opens a new dump, and describes it. A dump that cannot be opened, is cut off or has no threads is not whole. A
+// check reads a new dump, and describes it. A dump that cannot be opened, is cut off or has no threads is not whole. A
 // dump in which no runtime is recognized is kept: target.ErrUnsupported says so.
-func check(c *cli.Context, file string) (out answer.CollectedCheck, err error) {
-	d, err := c.Session.OpenAnother(c.Context(), file, func(uint64, uint64) {})
+func check(f *os.File) (out answer.CollectedCheck, err error) {
+	st, err := f.Stat()
+	if err != nil {
+		return out, err
+	}
+	opened, err := process.OpenReaderAt(f, st.Size(), process.Options{})
 	if err != nil {
 		return out, target.Corruptf("%v", err)
 	}
-	opened := d.(*process.Dump)
 	defer func() { err = errors.Join(err, opened.Close()) }()
 	if err := opened.Truncated(); err != nil {
 		return out, err
