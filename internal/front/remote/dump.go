@@ -26,6 +26,9 @@ func OpenDump(address string, o Options, dump process.Options) (*process.Dump, e
 	if err != nil {
 		return nil, err
 	}
+	if !f.keepsAll() {
+		dump.Cache = "" // its keys are sums of whole files: a compressed one would be downloaded once more to be unpacked
+	}
 	d, err := process.OpenReaderAt(f, f.Size(), dump)
 	if err != nil {
 		return nil, &Error{Name: Name(address), Err: err}
@@ -33,3 +36,6 @@ func OpenDump(address string, o Options, dump process.Options) (*process.Dump, e
 	d.File().Path = Name(address)
 	return d, nil
 }
+
+// keepsAll reports whether what was read is not requested again.
+func (f *File) keepsAll() bool { return f.disk != nil || int64(f.most)*pageSize >= f.size }

@@ -24,8 +24,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/klauspost/compress/zstd"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo/internal/test/synth"
+	"github.com/sosgo/sosgo/process"
 )
 
 // content is what servers of the tests have.
@@ -754,4 +758,36 @@ func TestDiskIsFiles(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A counter counts the bytes of answers.
+type counter struct {
+	http.ResponseWriter
+
+	n *atomic.Int64
+}
+
+func (c counter) Write(b []byte) (int, error) {
+	c.n.Add(int64(len(b)))
+	return c.ResponseWriter.Write(b)
+}
+
+// TestCompressedOnce checks that a compressed dump larger than the page cache is downloaded once, also if unpacked dumps are cached.
+func TestCompressedOnce(t *testing.T) {
+	const size = 60 << 20
+	core := &synth.ELFCore{Segments: []synth.ELFSegment{{Addr: 0x10000, Data: content(size), Flags: 6}}}
+	e, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest))
+	require.NoError(t, err)
+	packed := e.EncodeAll(core.Bytes(), nil)
+	require.Greater(t, len(packed), size)
+	var sent atomic.Int64
+	h := serve(packed, nil)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { h.ServeHTTP(counter{w, &sent}, r) }))
+	defer s.Close()
+	o := quick()
+	o.Memory = 1
+	d, err := OpenDump(s.URL+"/dump", o, process.Options{Offline: true, Cache: filepath.Join(t.TempDir(), "cache")})
+	require.NoError(t, err)
+	require.NoError(t, d.Close())
+	assert.Less(t, sent.Load(), int64(len(packed))*5/4)
 }
