@@ -67,7 +67,7 @@ func Open(t target.Target, mem target.Memory) (*Allocator, error) {
 		return nil, err
 	}
 	a.Library = library.Path
-	f := finder{Allocator: a, win: target.NewWindow(mem), library: library}
+	f := finder{Allocator: a, win: target.NewWindow(mem), search: target.NewWindow(target.Searching(mem)), library: library}
 	f.readRegions()
 	f.find()
 	if len(a.Arenas) == 0 {
@@ -104,6 +104,7 @@ func (a *Allocator) findLibrary() (*target.Module, error) {
 type finder struct {
 	*Allocator
 	win     *target.Window
+	search  *target.Window // for what may begin anywhere; what is found is read again
 	library *target.Module
 	private []target.Range // writable memory without a file, by address, neighbors joined
 	data    []target.Range // writable memory of the library
@@ -340,7 +341,7 @@ func (f *finder) parameters(a *Arena, end target.Addr) (start target.Addr, ok bo
 	}
 	base := end - target.Addr(a.System)
 	try := func(at target.Addr, form *parameterForm) bool {
-		b, err := f.win.Bytes(at+form.BreakBase-word, 2*word)
+		b, err := f.search.Bytes(at+form.BreakBase-word, 2*word)
 		if err != nil || pointer(b[word:]) != base {
 			return false
 		}
@@ -434,7 +435,7 @@ func (f *finder) scanHeaps() {
 				break
 			}
 			for _, form := range f.l.Heaps {
-				b, err := f.win.Bytes(at+form.Arena, 2*word)
+				b, err := f.search.Bytes(at+form.Arena, 2*word)
 				if err != nil {
 					continue
 				}
@@ -462,7 +463,7 @@ func (f *finder) scanHeaps() {
 func (f *finder) breakHeap() bool {
 	var found []Heap
 	for _, r := range f.private {
-		b, err := f.win.Bytes(r.Start, headerSize)
+		b, err := f.search.Bytes(r.Start, headerSize)
 		if err != nil {
 			continue
 		}

@@ -160,10 +160,10 @@ func corrupt(at target.Addr, header uint64, format string, args ...any) error {
 // recognizes them by their headers: compare the sums with a.Mapped.
 func (a *Allocator) MappedChunks(ranges []target.Range) []Chunk {
 	var out []Chunk
-	win := target.NewWindow(a.mem)
+	search := target.Searching(a.mem)
 	for _, r := range ranges {
 		for at := (r.Start + pageSize - 1) &^ (pageSize - 1); at < r.End && r.End-at >= pageSize; {
-			size := mappedSize(win, at)
+			size := mappedSize(search, at)
 			if size == 0 || size > uint64(r.End-at) || len(out) >= limits.MallocMapped {
 				next, ok := target.NextStored(a.mem, at+pageSize)
 				if !ok {
@@ -172,6 +172,7 @@ func (a *Allocator) MappedChunks(ranges []target.Range) []Chunk {
 				at = max(at+pageSize, next&^(pageSize-1))
 				continue
 			}
+			_ = mappedSize(a.mem, at) // not only searched
 			out = append(out, Chunk{Addr: at, Size: size, State: ChunkInUse})
 			at += target.Addr(size)
 		}
@@ -181,12 +182,12 @@ func (a *Allocator) MappedChunks(ranges []target.Range) []Chunk {
 
 // mappedSize returns the size of the mapped chunk at an address, or 0. It is at the start of its
 // mapping and fills it.
-func mappedSize(win *target.Window, at target.Addr) uint64 {
-	b, err := win.Bytes(at, headerSize)
-	if err != nil {
+func mappedSize(mem target.Memory, at target.Addr) uint64 {
+	var b [headerSize]byte
+	if _, err := mem.ReadMemory(b[:], at); err != nil {
 		return 0
 	}
-	before, header := binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[word:])
+	before, header := binary.LittleEndian.Uint64(b[:]), binary.LittleEndian.Uint64(b[word:])
 	if before != 0 || header&chunkFlags != flagMapped || header&^chunkFlags%pageSize != 0 {
 		return 0
 	}
