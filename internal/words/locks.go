@@ -62,6 +62,7 @@ var (
 	AsyncToComplete    = say("async of F# to complete", "an async of F# to complete")
 	WaitHandles        = say("wait handles", "{handles} wait handles, the first {handle}")
 	TaskNotFound       = say("task not found", "a task that was not found")
+	TaskWakes          = say("task that has completed", "a task that has completed, and wakes it next")
 	TasksToComplete    = say("tasks to complete", "{tasks} tasks to complete, the first a {type}")
 	TaskToComplete     = say("task to complete", "a task to complete{type?}")
 	ColonType          = say("type after a colon", ": {type}")

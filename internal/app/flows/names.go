@@ -20,8 +20,9 @@ type delegate struct {
 
 // A Name is the field that holds an object.
 type Name struct {
-	Text  string // the field behind its class for a static one, else behind the static field or the type of its object
-	Class string // the class with the field; of a field in an object of a library, the class with the static field of that object
+	Text   string      // the field behind its class for a static one, else behind the static field or the type of its object
+	Class  string      // the class with the field; of a field in an object of a library, the class with the static field of that object
+	Holder target.Addr // the object with the field; 0 for a static field
 }
 
 // NamesOptions select the fields that Names looks at.
@@ -142,7 +143,7 @@ func staticName(f *objects.Field) (Name, error) {
 	if err = cmp.Or(err, f.Err()); err != nil {
 		return Name{}, err
 	}
-	return Name{class + "." + property(f.Name), class}, nil
+	return Name{Text: class + "." + property(f.Name), Class: class}, nil
 }
 
 // property returns the automatic property of a backing field, or the field itself.
@@ -270,14 +271,14 @@ func (s *namer) fieldName(f *referrer, statics map[target.Addr]*objects.Field) N
 	if err != nil || field == "" || strings.HasPrefix(class, s.typeName(f.to)+"+") {
 		return Name{} // a part of the object refers back to it
 	}
-	owner := Name{class, class}
+	owner := Name{Text: class, Class: class}
 	if f := statics[o.Addr]; f != nil {
 		owner, _ = staticName(f)
 	}
 	if !answer.LibraryMethod(class) {
 		owner.Class = class
 	}
-	return Name{cmp.Or(owner.Text, class) + "." + field, owner.Class}
+	return Name{cmp.Or(owner.Text, class) + "." + field, owner.Class, o.Addr}
 }
 
 // typeName returns the name of an object's type, or "" if it can't be read.

@@ -18,9 +18,9 @@ func (s *survey) nameObjects(wanted map[target.Addr]bool, walk bool, o heap.Scan
 		return s.ctx.Err()
 	}
 	s.gaps.Note(err)
-	s.names, s.classes = map[target.Addr]string{}, map[target.Addr]string{}
+	s.names, s.classes, s.inside = map[target.Addr]string{}, map[target.Addr]string{}, map[target.Addr]target.Addr{}
 	for a, name := range names {
-		s.names[a], s.classes[a] = name.Text, name.Class
+		s.names[a], s.classes[a], s.inside[a] = name.Text, name.Class, name.Holder
 	}
 	return nil
 }

@@ -53,6 +53,8 @@ type operation struct {
 	forgotten bool
 	// first reports that it goes on with the first of several tasks: leaf is one of them, and another may be a delay.
 	first bool
+	// turn says whether it waits in a loop; set by consumers.
+	turn turn
 	// limited reports that the wait has a time limit, or can be canceled (Task.WaitAsync).
 	limited bool
 }

@@ -44,7 +44,7 @@ func (g *grapher) grouped(idle *idleCount) []*waiters {
 	known := map[key]*waiters{}
 	var out []*waiters
 	for _, op := range g.s.ops {
-		if reason := op.idle(); reason != "" && !g.holding[op.box] {
+		if reason := cmp.Or(op.idle(), op.turn.reason()); reason != "" && !g.holding[op.box] {
 			if !g.counted[op.leaf] {
 				idle.add(reason, op.method, op.box)
 			}
@@ -294,6 +294,7 @@ func (g *grapher) suspended(groups []*waiters) []answer.Verdict {
 		case t.kind == answer.WaitLimiter:
 		case t.kind == answer.WaitPromise && s.count > 1 && isQueue(t.typ.S):
 			v.Kind, v.Statement = answer.FindingPromises, v.Plus(words.PromisesNobody.Of())
+			v.Severity = inTurn(s.groups...)
 		default:
 			told = false
 		}
@@ -352,6 +353,7 @@ func (g *grapher) onePromise(groups []*waiters) []answer.Verdict {
 		}
 		v := answer.Conclude(answer.FindingPromises, words.OnePromise.Of(words.N(w.Count), g.thingText(w.thing)), answer.StrengthRecorded, g.groupText(w))
 		v.Show = []string{"dumpobj " + addressText(op.leaf), "dumpasync -address " + addressText(w.First[0])}
+		v.Severity = inTurn(w)
 		g.completer(&v, w.thing)
 		v.Sites = []answer.Site{{Method: w.Method, Does: string(w.thing.kind), Count: w.Count}}
 		out = append(out, v)

@@ -35,6 +35,7 @@ func (s *survey) follow(o heap.ScanOptions) error {
 		for _, a := range w.tasks {
 			wanted[a] = true
 		}
+		w.completed = w.event != 0 && len(w.tasks) == 0 && s.completes(w.thread)
 	}
 	if err := s.asyncs(o); err != nil {
 		return err

@@ -284,13 +284,16 @@ func (s *survey) onlySpins(md *dac.MethodDesc) (spins, follows bool, err error) 
 	if err != nil {
 		return false, false, err
 	}
-	for _, name := range calls {
-		_, method, _ := strings.Cut(name, ".")
-		if !strings.HasPrefix(method, "get_") && !slices.ContainsFunc(waitingCalls, func(p string) bool { return strings.HasPrefix(name, p) }) {
-			return false, false, nil
-		}
+	if slices.ContainsFunc(calls, func(name string) bool { return !onlyWaits(name) }) {
+		return false, false, nil
 	}
 	return true, follows, nil
+}
+
+// onlyWaits reports whether a called method reads a property or waits.
+func onlyWaits(name string) bool {
+	_, method, _ := strings.Cut(name, ".")
+	return strings.HasPrefix(method, "get_") || slices.ContainsFunc(waitingCalls, func(p string) bool { return strings.HasPrefix(name, p) })
 }
 
 // readsInLoop reports whether il loops without side effects, and whether it follows a linked list (x = x.field).

@@ -54,6 +54,7 @@ type wait struct {
 	// scheduler is the class of the TaskScheduler that the task is queued in, if it is not the thread pool's.
 	scheduler string
 	ready     bool // for a task: that method can go on
+	completed bool // for a task: it has completed, and wakes the thread next
 	proved    bool // runners are recorded by themselves or by the runtime
 
 	unread string // what it waits for in words, where the object could not be read
@@ -282,6 +283,20 @@ func (s *survey) tasksOf(t *stackwalk.Thread, event target.Addr) (out []target.A
 		}
 	}
 	return out
+}
+
+// completes reports whether the frames of a thread that waits for an unknown task refer to one that has completed. A task lets go of what it continues
+// with before it continues that.
+func (s *survey) completes(t *stackwalk.Thread) bool {
+	for root, err := range s.r.walker.Roots(s.ctx, t.Managed, t.OS.Registers) {
+		if err != nil || root.Interior || root.Object == 0 {
+			continue
+		}
+		if done, err := s.found.tasks.Completed(root.Object); err == nil && done {
+			return true
+		}
+	}
+	return false
 }
 
 // sets reports whether an object is a task that sets event when it completes.

@@ -17,7 +17,7 @@ func (s *survey) repeats(h *holder) bool {
 		return false // it goes on behind its await
 	}
 	for _, a := range op.path {
-		code, at, err := s.found.tasks.AwaitOf(a)
+		at, err := s.found.tasks.AwaitOf(a)
 		if err != nil {
 			return true
 		}
@@ -25,7 +25,7 @@ func (s *survey) repeats(h *holder) bool {
 		if a == h.box {
 			entered = h.entered
 		}
-		if code != nil && loopsBehind(code, at, entered) {
+		if at != nil && loopsBehind(at.Code, at.At, entered) {
 			return true
 		}
 		if a == h.box {

@@ -54,6 +54,7 @@ func (r *Reader) Waits(ctx context.Context, o Options) (*answer.Waits, error) {
 	if err := s.nameObjects(s.waitedFor(), s.found.suspended, o.Scan); err != nil {
 		return nil, err
 	}
+	s.consumers()
 	g := newGrapher(s)
 	g.nodes()
 	g.describe()
@@ -250,6 +251,8 @@ func (g *grapher) awaited(w *wait, typed bool) answer.Statement {
 		return article(class)
 	case w.class != 0:
 		return words.StaticConstructor.Of(class)
+	case n == 0 && w.completed:
+		return words.TaskWakes.Of()
 	case n == 0:
 		return words.TaskNotFound.Of()
 	case n > 1:
@@ -802,7 +805,7 @@ func (g *grapher) chains() []answer.Verdict {
 	}
 	out = slices.Concat(out, g.held(), g.unheld(), g.others(), g.sharedHandles(), g.fullSemaphores())
 	for _, w := range g.s.waits {
-		if (len(w.tasks) > 0 || w.event != 0) && !g.circled[w] && w.entry && !w.entryIdles() {
+		if (len(w.tasks) > 0 || w.event != 0) && !w.completed && !g.circled[w] && w.entry && !w.entryIdles() {
 			out = append(out, g.blocks(w))
 		}
 	}
@@ -815,7 +818,7 @@ func (g *grapher) blocked() [][]*wait {
 	var out [][]*wait
 	at := map[string]int{}
 	for _, w := range g.s.waits {
-		if len(w.tasks) == 0 && w.event == 0 || g.circled[w] || w.entry {
+		if len(w.tasks) == 0 && w.event == 0 || w.completed || g.circled[w] || w.entry {
 			continue
 		}
 		row := g.rows[w.thread]
@@ -1072,7 +1075,7 @@ func (g *grapher) held() []answer.Verdict {
 			waiting = words.OneWaits.Of(names[0])
 		}
 		var onward answer.Statement
-		kind := answer.FindingHeld
+		kind, severity := answer.FindingHeld, answer.Severity("")
 		switch {
 		case len(first.runners) == 1 && first.runners[0].OS == nil:
 			kind = answer.FindingAbandoned
@@ -1082,12 +1085,10 @@ func (g *grapher) held() []answer.Verdict {
 			onward = words.LeftHeld.Of(g.name(first.runners[0]))
 		default:
 			onward = g.onward(first.runners, first)
-			if !slices.ContainsFunc(first.runners, func(t *stackwalk.Thread) bool { return !g.releasesSoon(t, len(names)) }) {
-				kind = answer.NoFinding // it is released in a moment: most locks of a busy process look so now and then
-			}
+			kind, severity = g.heldBy(first.runners, len(names))
 		}
 		v := answer.Conclude(kind, words.HeldLock.Of(g.holds(l, first), g.lockName(l), waiting, limitOf(alike), onward), strength, g.evidences(alike)...)
-		v.Count, v.Sites, v.Thing = len(names), g.sites(alike), g.lockName(l).Text
+		v.Count, v.Sites, v.Thing, v.Severity = len(names), g.sites(alike), g.lockName(l).Text, severity
 		v.Show = append([]string{"dumpobj " + addressText(l.Address)}, g.showRunner(first)...)
 		if kind == answer.FindingAbandoned {
 			v.Rests = leftBehind
@@ -1097,18 +1098,54 @@ func (g *grapher) held() []answer.Verdict {
 	return out
 }
 
-// releasesSoon reports whether a thread that holds a lock runs, though for few waiters, or sleeps for so short a time that all who wait have their turn
-// within a second. The time is the constant that its code passes to Thread.Sleep.
-func (g *grapher) releasesSoon(t *stackwalk.Thread, waiting int) bool {
-	if g.runs(t) {
-		return waiting < contended && !g.s.endless(t)
+// heldBy judges a lock by the threads that hold it: none of them may be about to release it.
+func (g *grapher) heldBy(holders []*stackwalk.Thread, waiting int) (answer.FindingKind, answer.Severity) {
+	kind, severity := answer.NoFinding, answer.Severity("")
+	for _, t := range holders {
+		switch g.releases(t, waiting) {
+		case isStuck:
+			return answer.FindingHeld, ""
+		case isBusy:
+			kind, severity = answer.FindingHeld, answer.SeverityWarning
+		}
 	}
-	length, known := g.s.sleepOf(t)
-	return known && length >= 0 && time.Duration(waiting)*length <= briefly
+	return kind, severity
 }
 
-// contended is how many threads wait for a lock that does not pass from one to the other quickly, though its holders run.
-const contended = 3
+// A release says when a thread releases a lock that others wait for.
+type release uint8
+
+const (
+	isStuck  release = iota // nothing says that it does
+	isBusy                  // it runs
+	isMoment                // in a moment: most locks of a busy process look so now and then
+)
+
+// releases judges a thread that holds a lock. One that runs moves on, unless it is in a loop that has no way out or only reads; if no loop has begun
+// since it entered, it is out in a moment. One that sleeps does so, too, if all who wait have their turn within a second. The time is the constant that
+// its code passes to Thread.Sleep.
+func (g *grapher) releases(t *stackwalk.Thread, waiting int) release {
+	if !g.runs(t) {
+		if length, known := g.s.sleepOf(t); known && length >= 0 && time.Duration(waiting)*length <= briefly {
+			return isMoment
+		}
+		return isStuck
+	}
+	switch section := g.s.sectionOf(t); {
+	case g.s.endless(t), waiting >= contended && section == sectionSpins:
+		return isStuck
+	case waiting < contended, section == sectionStraight && waiting < crowd:
+		return isMoment
+	}
+	return isBusy
+}
+
+// contended is how many threads wait for a lock that does not pass from one to the other quickly, though its holder runs in a loop. If it does not,
+// as many as a crowd wait for a lock that is busy.
+const (
+	contended = 3
+	crowd     = 16
+)
 
 // runs reports whether a thread runs, or does so after a collection.
 func (g *grapher) runs(t *stackwalk.Thread) bool {

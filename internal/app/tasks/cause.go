@@ -84,6 +84,16 @@ func (r *Reader) CauseOf(a target.Addr) (Cause, error) {
 	return r.causeOfTask(w)
 }
 
+// Completed reports whether an object is a task that has completed.
+func (r *Reader) Completed(a target.Addr) (bool, error) {
+	k, err := r.kindOf(a)
+	if err != nil || k.task == nil {
+		return false, err
+	}
+	bits, err := k.task.Flags.Uint(objects.InstanceAt(a))
+	return err == nil && Flags(bits).Completed(), err
+}
+
 // causeOfMachine returns the cause of a method that awaits no object.
 func (r *Reader) causeOfMachine(m *machine, x objects.Instance) (Cause, error) {
 	state, ok, err := m.state(x)

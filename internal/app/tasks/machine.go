@@ -28,6 +28,7 @@ type machine struct {
 	awaits lazy.Value[map[int32]awaitSite]
 	called machineCalls
 	places sync.Map // state -> *answer.AsyncPlace
+	points sync.Map // state -> *AwaitPoint
 }
 
 // machineFields sorts the fields of a state machine by their purpose.

@@ -10,6 +10,7 @@ import (
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/app/tasks/internal/ilcalls"
 	"github.com/sosgo/sosgo/internal/base/lazy"
+	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"
 )
@@ -260,20 +261,28 @@ func (r *Reader) callSites(md *dac.MethodDesc) ([]ilcalls.Site, error) {
 	return r.withWrappers(md, meta, sites), err
 }
 
-// AwaitOf returns the IL of the suspended async method at a, and the offset of its await. code is nil for other tasks, such as
-// Task.WhenAll's.
-func (r *Reader) AwaitOf(a target.Addr) (code []byte, at int, err error) {
+// An AwaitPoint is the present await of a suspended async method in its IL.
+type AwaitPoint struct {
+	Method string // the async method
+	Code   []byte
+	At     int                         // where the method stores the number of the await
+	Awaits []int                       // where it stores those of all awaits
+	Member func(metadata.Token) string // names a called method
+}
+
+// AwaitOf returns where the suspended async method at a stands, one value for each await. It is nil for other tasks, such as Task.WhenAll's.
+func (r *Reader) AwaitOf(a target.Addr) (*AwaitPoint, error) {
 	k, err := r.kindOf(a)
 	if err != nil || !k.async() {
-		return nil, 0, err
+		return nil, err
 	}
 	x, m, err := r.machineOf(k, a)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	state, has, err := m.state(x)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	sites, err := m.sites(r)
 	site, ok := sites[state]
@@ -281,17 +290,38 @@ func (r *Reader) AwaitOf(a target.Addr) (code []byte, at int, err error) {
 		err = target.Unsupportedf("no await of state %d", state)
 	}
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
+	if p, ok := m.points.Load(state); ok {
+		return p.(*AwaitPoint), nil
+	}
+	p, err := r.awaitPoint(m, sites, site)
+	if err != nil {
+		return nil, err
+	}
+	known, _ := m.points.LoadOrStore(state, p)
+	return known.(*AwaitPoint), nil
+}
+
+func (r *Reader) awaitPoint(m *machine, sites map[int32]awaitSite, at awaitSite) (*AwaitPoint, error) {
 	md, err := m.moveNext()
 	if err != nil {
-		return nil, 0, err
+		return nil, err
+	}
+	meta, err := md.Metadata()
+	if err != nil {
+		return nil, err
 	}
 	body, err := r.code.IL(md)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
-	return body.Code, site.il, nil
+	method, err := m.methodName()
+	out := &AwaitPoint{Method: method, Code: body.Code, At: at.il, Member: func(t metadata.Token) string { return ilcalls.MemberName(meta, t) }}
+	for _, s := range sites {
+		out.Awaits = append(out.Awaits, s.il)
+	}
+	return out, err
 }
 
 // evaluate returns the object to which a path from a state machine now leads, or 0.

@@ -246,24 +246,42 @@ func (r *Reader) pool(g shapes.Reading, o objects.Object, s *httpPool, x objects
 	if s.Queue.Has() {
 		r.waiters(g, &out, &s.Queue, x)
 	}
-	// The queues of all HTTP versions have the same fields, but the types of unused queues are not loaded.
-	var layout *requestQueue
+	var queues []objects.Value
 	for _, q := range []*objects.ValueField{&s.Queue11Ref, &s.Queue2Ref, &s.Queue3Ref} {
-		if !q.Has() {
+		if q.Has() {
+			queues = append(queues, q.Value(x))
+		}
+	}
+	r.queues(g, &out, queues)
+	return out
+}
+
+// queues adds the requests in the queues of a pool. Those of all HTTP versions have the same fields, but the type of a queue that was never used is not
+// loaded: the layout of another one serves for it.
+func (r *Reader) queues(g shapes.Reading, out *answer.HTTPPool, list []objects.Value) {
+	var layout *requestQueue
+	var unloaded []objects.Value
+	var unbound []error
+	read := func(q *requestQueue, at objects.Instance) { g.Note(r.queue(g, out, q, at)) }
+	for _, v := range list {
+		known, at, err := r.bindQueue(v)
+		switch {
+		case known != nil:
+			layout = known
+			read(known, at)
+		case v.Kind() == objects.KindStruct:
+			unloaded, unbound = append(unloaded, v), append(unbound, err)
+		default:
+			g.Note(err)
+		}
+	}
+	for i, v := range unloaded {
+		if layout == nil {
+			g.Note(unbound[i])
 			continue
 		}
-		v := q.Value(x)
-		known, at, err := r.bindQueue(v)
-		if known == nil && layout != nil && v.Kind() == objects.KindStruct {
-			known, at, err = layout, objects.Instance(v.Location()), nil
-		}
-		if known != nil {
-			layout = known
-			err = r.queue(g, &out, known, at)
-		}
-		g.Note(err)
+		read(layout, objects.Instance(v.Location()))
 	}
-	return out
 }
 
 // length returns the number of items in the collection in a field.

@@ -9,6 +9,8 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/app/web"
+	"github.com/sosgo/sosgo/internal/test/testdump"
+	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -41,4 +43,33 @@ func TestUnshared(t *testing.T) {
 		unread.Pools[i].Port = answer.Missing[int64](target.ErrNotInDump)
 	}
 	assert.Empty(t, web.Unshared(unread))
+}
+
+// TestUnusedQueues: the type of a queue that was never used is not loaded, whichever queue it is, and the layout of another one serves for it.
+func TestUnusedQueues(t *testing.T) {
+	_, r, h := open(t, testdump.OpenWeb(t, "web-net10").Dump)
+	n := 0
+	for o, err := range h.Objects() {
+		require.NoError(t, err)
+		x, err := r.ObjectOf(o)
+		if err != nil || x.Type == nil {
+			continue
+		}
+		if name, err := x.Type.ManagedName(); err != nil || name != "System.Net.Http.HttpConnectionPool" {
+			continue
+		}
+		used, unused := x.Field("_http11RequestQueue"), x.Field("_http2RequestQueue")
+		if _, err := unused.Struct(); err == nil {
+			continue
+		}
+		n++
+		waiting, noted := r.WaitingIn([]objects.Value{used, unused})
+		assert.Empty(t, noted)
+		turned, noted := r.WaitingIn([]objects.Value{unused, used})
+		assert.Empty(t, noted)
+		assert.Equal(t, waiting, turned)
+		_, noted = r.WaitingIn([]objects.Value{unused})
+		assert.NotEmpty(t, noted, "without the layout of any")
+	}
+	assert.Positive(t, n)
 }

@@ -12,21 +12,28 @@ import (
 
 // calm are the kinds of Calm.cs. Those without a finding look ill and are healthy; the others are twins of one of them.
 var calm = []struct {
-	kind    string
-	finding answer.FindingKind
-	says    string
+	kind     string
+	finding  answer.FindingKind
+	severity answer.Severity
+	says     string
 }{
-	{"polls", answer.NoFinding, ""},
-	{"promise", answer.FindingPromises, "40 suspended operations wait for one task, a promise in Quay.M.news"},
-	{"canceled", answer.FindingPromises, "40 suspended operations wait for one task, a promise (TaskCompletionSource"},
-	{"passes", answer.NoFinding, ""},
-	{"held", answer.FindingHeld, "for which 3 threads wait"},
-	{"endless", answer.FindingHeld, "runs in Quay.M.NeverEnds"},
-	{"batch", answer.NoFinding, ""},
-	{"backoff", answer.NoFinding, ""},
-	{"standby", answer.NoFinding, ""},
-	{"timers", answer.NoFinding, ""},
-	{"cache", answer.NoFinding, ""},
+	{"polls", answer.NoFinding, "", ""},
+	{"promise", answer.FindingPromises, answer.SeverityHigh, "40 suspended operations wait for one task, a promise in Quay.M.news"},
+	{"canceled", answer.FindingPromises, answer.SeverityHigh, "40 suspended operations wait for one task, a promise (TaskCompletionSource"},
+	{"consumers", answer.NoFinding, "", ""},
+	{"paused", answer.NoFinding, "", ""},
+	{"workers", answer.FindingPromises, answer.SeverityWarning, " suspended operations wait for one task, a promise in Quay.M.news"},
+	{"producers", answer.FindingPromises, answer.SeverityWarning, "20 suspended operations wait for a promise in Quay.M.full.room"},
+	{"five", answer.FindingPromises, answer.SeverityHigh, "20 suspended operations wait for a promise in Quay.M.jobs.takers"},
+	{"straight", answer.NoFinding, "", ""},
+	{"passes", answer.NoFinding, "", ""},
+	{"held", answer.FindingHeld, answer.SeverityWarning, "for which 3 threads wait"},
+	{"endless", answer.FindingHeld, answer.SeverityWarning, "runs in Quay.M.NeverEnds"},
+	{"batch", answer.NoFinding, "", ""},
+	{"backoff", answer.NoFinding, "", ""},
+	{"standby", answer.NoFinding, "", ""},
+	{"timers", answer.NoFinding, "", ""},
+	{"cache", answer.NoFinding, "", ""},
 }
 
 // TestServicesThatLookIll checks that a triage is silent of programs that look ill and are not, and speaks of their twins.
@@ -42,6 +49,7 @@ func TestServicesThatLookIll(t *testing.T) {
 			}
 			require.NotEmpty(t, out.Findings)
 			assert.Equal(t, c.finding, out.Findings[0].Kind)
+			assert.Equal(t, c.severity, out.Findings[0].Severity)
 			assert.Contains(t, out.Findings[0].Text, c.says)
 		})
 	}

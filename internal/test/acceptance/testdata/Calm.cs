@@ -6,6 +6,14 @@ using System.Threading.Tasks;
 namespace System.Private.CoreLib { internal static class Anchor { } }
 namespace Quay
 {
+    public sealed class AsyncQueue
+    {
+        readonly Queue<int> items = new Queue<int>(); readonly Queue<TaskCompletionSource<int>> takers = new Queue<TaskCompletionSource<int>>(); readonly Queue<TaskCompletionSource<int>> room = new Queue<TaskCompletionSource<int>>(); readonly int most;
+        public AsyncQueue(int n) { most = n; }
+        public Task<int> Take() { lock (items) { if (items.Count > 0) { if (room.Count > 0) room.Dequeue().SetResult(0); return Task.FromResult(items.Dequeue()); } var t = new TaskCompletionSource<int>(); takers.Enqueue(t); return t.Task; } }
+        public async Task Put(int x) { while (true) { TaskCompletionSource<int> t; lock (items) { if (takers.Count > 0) { takers.Dequeue().SetResult(x); return; } if (items.Count < most) { items.Enqueue(x); return; } t = new TaskCompletionSource<int>(); room.Enqueue(t); } await t.Task; } }
+    }
+    public sealed class AsyncGate { volatile TaskCompletionSource<int> t = new TaskCompletionSource<int>(); public Task Wait() { return t.Task; } public void Open() { t.TrySetResult(0); } }
     public static class M
     {
         static readonly object gate = new object(); static readonly List<object> keep = new List<object>(); static readonly TaskCompletionSource<int> news = new TaskCompletionSource<int>();
@@ -22,6 +30,14 @@ namespace Quay
         static void Counts(object o) { double s = 0; for (int i = 0; i < 30000000; i++) s += Math.Sqrt(i); sum += s; if (Interlocked.Decrement(ref left) == 0) ready.Set(); }
         static async Task Retries() { for (int n = 1; ; n = Math.Min(2 * n, 64)) { try { throw new TimeoutException(); } catch (TimeoutException) { } await Task.Delay(500 * n); } }
         static async Task StandsBy() { while (!await lease.WaitAsync(2000)) sum++; }
+        static readonly AsyncQueue jobs = new AsyncQueue(int.MaxValue), full = new AsyncQueue(5); static readonly AsyncGate open = new AsyncGate();
+        static async Task Consumes() { while (true) sum += await jobs.Take(); }
+        static async Task ConsumesUntil(CancellationToken t) { while (!t.IsCancellationRequested) { int x = await jobs.Take(); if (x > 0) await Task.Delay(x); } }
+        static async Task Paused() { while (true) { await open.Wait(); sum++; await Task.Delay(1000); } }
+        static async Task All(Func<int, Task> start) { var list = new List<Task>(); for (int i = 0; i < 20; i++) list.Add(start(i)); await Task.WhenAll(list); sum++; }
+        static async Task Works() { while (true) { int x = await jobs.Take(); sum += x + await news.Task; } }
+        static async Task Produces() { while (true) await full.Put(1); }
+        static async Task Five() { for (int i = 0; i < 5; i++) sum += await jobs.Take(); }
         static void Locks(int waiters) { T("holder", () => { lock (gate) Computes(); }); Thread.Sleep(200); for (int i = 0; i < waiters; i++) T("waiter " + i, () => { lock (gate) sum++; }); }
         public static void Main(string[] args)
         {
@@ -31,6 +47,12 @@ namespace Quay
                 case "polls": for (int i = 0; i < 40; i++) keep.Add(Waiting(Polls())); break; // a minute without news is an answer, too
                 case "promise": for (int i = 0; i < 40; i++) keep.Add(Waiting(Waits())); break; // its twin has no other end
                 case "canceled": { var t = new TaskCompletionSource<int>(); stopping.Token.Register(o => ((TaskCompletionSource<int>)o).TrySetCanceled(), t); for (int i = 0; i < 40; i++) keep.Add(Reads(t.Task)); break; } // only a token can end it, and its registration has no name
+                case "consumers": keep.Add(All(i => i < 10 ? Consumes() : ConsumesUntil(stopping.Token))); break; // there is nothing to consume
+                case "paused": keep.Add(All(i => Paused())); break; // nobody has opened the gate
+                case "workers": for (int i = 0; i < 20; i++) { jobs.Put(1).Wait(); } keep.Add(All(i => Works())); break; // a twin: they have jobs, and wait for something else
+                case "producers": keep.Add(All(i => Produces())); break; // another: the queue is full, and nobody takes from it
+                case "five": keep.Add(All(i => Five())); break; // another: each wants five, and then something goes on
+                case "straight": { string a = new string('a', 2000000), text = a + a, part = a + "b" + a; T("holder", () => { lock (gate) sum += text.IndexOf(part.Substring(1000000, 2000000), StringComparison.Ordinal); }); Thread.Sleep(200); for (int i = 0; i < 6; i++) T("waiter " + i, () => { lock (gate) sum++; }); break; } // no loop of the program is in its lock
                 case "passes": Locks(2); break; // two threads wait for one that computes
                 case "held": Locks(3); break; // its twin: a third thread waits
                 case "endless": T("holder", () => { lock (gate) NeverEnds(); }); Thread.Sleep(200); T("waiter", () => { lock (gate) sum++; }); break; // another twin: no way leads out of the loop

@@ -1,0 +1,99 @@
+package locks
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/internal/app/tasks"
+	"github.com/sosgo/sosgo/stackwalk"
+)
+
+// A section says what a thread does since it has entered a lock, by the IL of its methods.
+type section uint8
+
+const (
+	sectionUnknown  section = iota
+	sectionStraight         // each instruction runs once: it ends soon
+	sectionLoops            // a loop has begun
+	sectionSpins            // a loop only reads: it waits for another thread
+)
+
+// sectionOf looks at the methods of the program on the stack of a thread that runs, up to the outermost one that has entered a lock and leaves it later.
+func (s *survey) sectionOf(t *stackwalk.Thread) section {
+	found, loops, pending, spins, inner := false, false, false, false, true
+	for f := range s.r.walker.Walk(s.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}) {
+		md, err := f.Method()
+		if f.Missing() != nil || err != nil {
+			return sectionUnknown
+		}
+		if f.Kind != stackwalk.FrameManaged || md == nil {
+			continue
+		}
+		name, err := dac.CodeOf(f.Runtime).MethodName(md, dac.MethodQualified)
+		if err != nil {
+			return sectionUnknown
+		}
+		if answer.LibraryMethod(name) {
+			continue
+		}
+		body, err := dac.CodeOf(f.Runtime).IL(md)
+		if err != nil {
+			return sectionUnknown
+		}
+		at, around, err := s.loopsOf(&f, md)
+		if err != nil {
+			return sectionUnknown
+		}
+		calls, err := s.around(t, &f, md)
+		if err != nil {
+			return sectionUnknown
+		}
+		if inner {
+			inner, spins = false, spinsIn(body.Code, around, calls)
+		}
+		entered := enteredAt(calls)
+		if entered < 0 {
+			pending = pending || len(around) > 0
+			continue
+		}
+		found, loops, pending = true, loops || pending || loopsBehind(body.Code, at, entered), false
+	}
+	switch {
+	case !found:
+		return sectionUnknown
+	case loops && spins:
+		return sectionSpins
+	case loops:
+		return sectionLoops
+	}
+	return sectionStraight
+}
+
+// enteredAt returns the offset of the first call by which a method has entered a lock, if it leaves one later, or -1.
+func enteredAt(calls *tasks.Around) int {
+	if !slices.ContainsFunc(calls.Later, func(c tasks.Call) bool { return strings.Contains(c.Method, ".Exit") || c.Method == "Scope.Dispose" }) {
+		return -1
+	}
+	at := slices.IndexFunc(calls.Before, func(c tasks.Call) bool {
+		return strings.Contains(c.Method, ".Enter") || strings.Contains(c.Method, ".TryEnter")
+	})
+	if at < 0 {
+		return -1
+	}
+	return calls.Before[at].Offset
+}
+
+// spinsIn reports whether one of the loops only reads, compares and waits.
+func spinsIn(il []byte, loops map[int]int, calls *tasks.Around) bool {
+	for start, end := range loops {
+		works := slices.ContainsFunc(slices.Concat(calls.Before, calls.Later), func(c tasks.Call) bool {
+			return c.Offset >= start && c.Offset < end && (c.Unknown || !onlyWaits(c.Method))
+		})
+		if reads, _, err := readsInLoop(il[start:end]); err == nil && reads && !works {
+			return true
+		}
+	}
+	return false
+}
