@@ -96,7 +96,9 @@ func (r *Runtime) readSyncBlock(index uint32) (SyncBlock, error) {
 	switch {
 	case b.Object&1 != 0 || b.Object == 0 && b.Addr == 0:
 		return SyncBlock{Index: index}, nil // in the free list
-	case b.Addr == 0: // the runtime enters the object first (syncblk.cpp, SyncBlockCache::NewSyncBlockSlot)
+	case b.Addr == 0 && r.lacksSyncBlock(b.Object, index):
+		return SyncBlock{Index: index}, nil // being made: it has nothing yet
+	case b.Addr == 0:
 		return SyncBlock{Index: index}, fmt.Errorf("the table has the object %016x and no block; it is damaged, or was being made and is %w", uint64(b.Object), target.ErrNotInDump)
 	}
 	if o.LockState == layout.Absent {
@@ -122,6 +124,13 @@ func (r *Runtime) readSyncBlock(index uint32) (SyncBlock, error) {
 		return b, target.Corruptf("it is held, and has no object")
 	}
 	return b, r.deniesHolder(&b)
+}
+
+// lacksSyncBlock reports whether an object does not refer to the sync block with an index. The runtime enters the object into the table, then the
+// block, and then the index into the object (syncblk.cpp, ObjHeader::GetSyncBlock).
+func (r *Runtime) lacksSyncBlock(object target.Addr, index uint32) bool {
+	h, err := r.ObjectHeader(object)
+	return err == nil && h.SyncBlockIndex() != index
 }
 
 // deniesHolder returns an error if a held lock has the OS id of another thread than its holder. The runtime stores both ids while it has the lock, and clears

@@ -87,6 +87,36 @@ func TestSyncBlocksBehindEmpty(t *testing.T) {
 	})
 }
 
+// TestSyncBlockBeingMade: an entry with an object and without a block is being made if the object does not refer to it, else its block is lost.
+func TestSyncBlockBeingMade(t *testing.T) {
+	cannedHeaps(t, func(name string, d *dump.File, rt *Runtime) bool {
+		for b, err := range rt.SyncBlocks() {
+			if err != nil || b.Object == 0 || b.Addr == 0 {
+				continue
+			}
+			h, err := rt.ObjectHeader(b.Object)
+			if err != nil || h.SyncBlockIndex() != b.Index {
+				continue
+			}
+			table, err := rt.GlobalPointer("SyncTableEntries")
+			require.NoError(t, err)
+			lost := patched{d, table + target.Addr(int(b.Index)*rt.off.SyncEntry.Size+rt.off.SyncEntry.Block), make([]byte, 8)}
+			of := func(mem target.Memory) (SyncBlock, error) {
+				rt, err := Find(d, mem, nil)[0].Open()
+				require.NoError(t, err)
+				return rt.SyncBlock(b.Index)
+			}
+			_, err = of(lost)
+			require.ErrorIs(t, err, target.ErrNotInDump, name)
+			made, err := of(patched{lost, b.Object - ObjectHeaderSize, make([]byte, ObjectHeaderSize)})
+			require.NoError(t, err, name)
+			assert.Equal(t, SyncBlock{Index: b.Index}, made, name)
+			return true
+		}
+		return false
+	})
+}
+
 // pointed replaces pointers in a memory.
 func pointed(mem target.Memory, at map[target.Addr]target.Addr) target.Memory {
 	for a, v := range at {
