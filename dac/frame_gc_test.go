@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/internal/files/layout"
@@ -118,4 +119,38 @@ func TestGCFramesUnknown(t *testing.T) {
 	r.off.Thread.GCFrame = layout.Absent
 	_, err := gcFrames(r, &Thread{Addr: gcThread})
 	assert.ErrorIs(t, err, target.ErrUnsupported)
+}
+
+// TestProtectedArray reads the frame that protects an array of references.
+func TestProtectedArray(t *testing.T) {
+	const (
+		at   = gcThread + 0x40
+		refs = gcStack + 0x80
+	)
+	for _, c := range []struct {
+		name      string
+		at, count uint64
+		want      []target.Addr
+		err       error
+	}{
+		{"none", 0, 0, []target.Addr{}, nil},
+		{"two", uint64(refs), 2, []target.Addr{refs, refs + 8}, nil},
+		{"more beside the number", uint64(refs), 7<<32 | 1, []target.Addr{refs}, nil},
+		{"no address", 4, 1, nil, target.ErrCorrupt},
+		{"too many", uint64(refs), limits.ProtectedReferences + 1, nil, target.ErrCorrupt},
+	} {
+		r := frameRuntime(t, gcMemory(map[target.Addr]uint64{at + 0x10: c.at, at + 0x18: c.count}))
+		l, err := r.frameLayout()
+		require.NoError(t, err)
+		l.HelperObjects.References = 0x10
+		got, _, err := r.Protected(&Frame{Addr: at, Class: protectsArray})
+		assert.Equal(t, c.want, got, c.name)
+		require.ErrorIs(t, err, c.err, c.name)
+		l.HelperObjects.References = layout.Absent
+		_, _, err = r.Protected(&Frame{Addr: at, Class: protectsArray})
+		require.ErrorIs(t, err, target.ErrUnsupported, c.name)
+		l.HelperObjects.References = 0x1000
+		_, _, err = r.Protected(&Frame{Addr: at, Class: protectsArray})
+		require.ErrorIs(t, err, target.ErrNotInDump, c.name)
+	}
 }

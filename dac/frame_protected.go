@@ -11,6 +11,10 @@ import (
 // helperObjects maps frame classes to their numbers of protected references (frames.h, HelperMethodFrame_1OBJ).
 var helperObjects = map[string]int{"HelperMethodFrame_1OBJ": 1, "HelperMethodFrame_2OBJ": 2, "HelperMethodFrame_3OBJ": 3}
 
+// protectsArray is the class of frames that protect an array of locals. It has a pointer to them where the others have the first of theirs, and
+// then their number (frames.h, HelperMethodFrame_PROTECTOBJ).
+const protectsArray = "HelperMethodFrame_PROTECTOBJ"
+
 // Protected returns the addresses of references that f keeps for the runtime's native code, and whether they
 // may point into objects or outside the heap. Most classes of frames do not keep any. It returns
 // target.ErrUnsupported if the layout lacks their offset.
@@ -24,9 +28,11 @@ func (r *Runtime) Protected(f *Frame) (slots []target.Addr, interior bool, err e
 		slots, interior, err = r.gcFrame(l, f)
 	case helperObjects[f.Class] > 0 && l.HelperObjects.References != layout.Absent:
 		slots, err = r.protectedLocals(l, f)
+	case f.Class == protectsArray && l.HelperObjects.References != layout.Absent:
+		slots, err = r.protectedArray(l, f)
 	case f.Class == "DynamicHelperFrame":
 		slots, err = r.dynamicHelper(l, f)
-	case f.Class == "HelperMethodFrame_PROTECTOBJ" || f.Class == "GCFrame" || helperObjects[f.Class] > 0:
+	case f.Class == protectsArray || f.Class == "GCFrame" || helperObjects[f.Class] > 0:
 		err = target.Unsupportedf("the layout lacks the references that it protects")
 	}
 	if err != nil {
@@ -147,6 +153,25 @@ func (r *Runtime) gcFrame(l *frameLayout, f *Frame) ([]target.Addr, bool, error)
 		slots[i] = at + target.Addr(i)*8
 	}
 	return slots, interior != 0, nil
+}
+
+// protectedArray returns the addresses of the locals in the array that a helper's frame protects.
+func (r *Runtime) protectedArray(l *frameLayout, f *Frame) ([]target.Addr, error) {
+	rd := layout.Reader{Mem: r.mem, Base: f.Addr}
+	at, n := rd.Ptr(l.HelperObjects.References), rd.U32(l.HelperObjects.References+8)
+	switch {
+	case rd.Err != nil:
+		return nil, rd.Err
+	case n > limits.ProtectedReferences:
+		return nil, target.Corruptf("%d references", n)
+	case n > 0 && !canonical(at):
+		return nil, target.Corruptf("its references are at %016x", uint64(at))
+	}
+	slots := make([]target.Addr, n)
+	for i := range slots {
+		slots[i] = at + 8*target.Addr(i)
+	}
+	return slots, nil
 }
 
 // protectedLocals follows the pointers to the locals that a helper's frame protects.

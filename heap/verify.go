@@ -86,7 +86,7 @@ type Verification struct {
 	Missing    int
 	MissingErr error
 
-	skipped uint64 // bytes between objects that are no objects
+	skipped uint64 // bytes between objects that are no objects, but for generations 0 and 1
 }
 
 func (v *Verification) fault(f Fault) {
@@ -150,6 +150,15 @@ func (h *Heap) Verify(ctx context.Context, f *Filter, o ScanOptions) (Verificati
 	return total, err
 }
 
+// ephemeral reports whether an address is in the generations that nearly each collection works through.
+func ephemeral(s *Segment, a target.Addr) bool {
+	if s == nil {
+		return false
+	}
+	g := s.Generation(a)
+	return g == Generation0 || g == Generation1
+}
+
 type verifyCollector struct {
 	*verifier
 	sieve *Sieve
@@ -165,7 +174,7 @@ func (c *verifyCollector) Objects(s *Segment, batch []Object) {
 }
 
 func (c *verifyCollector) Corrupt(e *Corruption) {
-	if errors.Is(e.Err, target.ErrCorrupt) {
+	if errors.Is(e.Err, target.ErrCorrupt) && !ephemeral(e.Segment, e.Addr) {
 		c.out.skipped += uint64(e.Next - e.Addr)
 	}
 	c.head(e.Segment, e.Addr, e.Err)

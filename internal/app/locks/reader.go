@@ -112,6 +112,7 @@ type survey struct {
 	uses     map[*lock]*semaphoreUse        // set by semaphores
 	names    map[target.Addr]string         // set by nameObjects
 	classes  map[target.Addr]string         // by object: the class with the field of its name; set by nameObjects
+	unnoted  map[*stackwalk.Thread]bool     // threads without a note of a wait, where notes can be read
 	inside   map[target.Addr]target.Addr    // by object: the object with the field of its name, 0 for a static field; set by nameObjects
 	lost     bool                           // parts of the heap or of the threads could not be read
 	partial  bool                           // not all async methods of the heap could be read

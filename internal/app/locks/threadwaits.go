@@ -70,6 +70,7 @@ type note struct {
 
 // blocked determines what each thread waits for.
 func (s *survey) blocked() {
+	s.unnoted = map[*stackwalk.Thread]bool{}
 	for i := range s.r.threads {
 		t := &s.r.threads[i]
 		if t.OS == nil || t.Managed == nil || s.ctx.Err() != nil {
@@ -84,8 +85,25 @@ func (s *survey) blocked() {
 			s.noted(t, &notes[0]) // the innermost wait blocks the thread
 			continue
 		}
+		s.unnoted[t] = err == nil
 		s.inferred(t)
 	}
+}
+
+// enters reports whether a thread is in a method that enters a monitor, and has not begun to wait for it: that would be noted.
+func (s *survey) enters(t *stackwalk.Thread) bool {
+	for f := range s.r.walker.Walk(s.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}) {
+		md, err := f.Method()
+		if f.Missing() != nil || err != nil {
+			return false
+		}
+		if md == nil {
+			continue
+		}
+		name, err := dac.CodeOf(f.Runtime).MethodName(md, dac.MethodQualified)
+		return err == nil && s.unnoted[t] && strings.HasPrefix(name, "System.Threading.Monitor.") && strings.Contains(name, "Enter")
+	}
+	return false
 }
 
 // notes returns the class library's notes of t if it keeps any, else the runtime's.

@@ -1155,6 +1155,8 @@ func (g *grapher) runs(t *stackwalk.Thread) bool {
 	switch threads.ActivityOf(t, g.s.r.walker.Walk(g.s.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{})).Activity {
 	case threads.ActivityRunning, threads.ActivityRuntime, threads.ActivitySuspended, threads.ActivityCollecting:
 		return true
+	case threads.ActivityLock:
+		return g.s.enters(t)
 	}
 	return false
 }
