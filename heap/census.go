@@ -319,8 +319,8 @@ func (c *Census) objectsOf(h *Heap, want func(*dac.MethodTable) bool) ([]target.
 	return out, true
 }
 
-// Select is Scan for a Filter of types. If the heap's census has the addresses of these types' objects, Select
-// reads only those.
+// Select is Scan for a Filter of types, whose collectors get only objects of these types. If the heap's census has the addresses of these objects,
+// Select reads only those.
 func Select[C Collector](ctx context.Context, h *Heap, want func(*dac.MethodTable) bool, o ScanOptions, create func() C, merge func(C) error) error {
 	census, err := h.Census(ctx, o)
 	if err != nil {
@@ -328,7 +328,8 @@ func Select[C Collector](ctx context.Context, h *Heap, want func(*dac.MethodTabl
 	}
 	list, ok := census.objectsOf(h, want)
 	if !ok {
-		return Scan(ctx, h, &Filter{Type: want}, o, create, merge)
+		f := &Filter{Type: want}
+		return Scan(ctx, h, f, o, func() *sifted[C] { return &sifted[C]{into: create(), sieve: NewSieve(f)} }, func(c *sifted[C]) error { return merge(c.into) })
 	}
 	if len(list)+len(census.corrupt) == 0 {
 		return ctx.Err()
@@ -356,6 +357,32 @@ func Select[C Collector](ctx context.Context, h *Heap, want func(*dac.MethodTabl
 	}
 	return workers.Ordered(ctx, o.jobs(), pieces, func() struct{} { return struct{}{} }, produce, func(p *piece) error { return merge(p.into) })
 }
+
+// A sifted collector gets only objects that pass a sieve.
+type sifted[C Collector] struct {
+	into   C
+	sieve  *Sieve
+	passed []Object
+}
+
+// Objects passes on what passes.
+func (c *sifted[C]) Objects(s *Segment, batch []Object) {
+	c.passed = c.passed[:0]
+	for i := range batch {
+		if c.sieve.Pass(&batch[i]) {
+			c.passed = append(c.passed, batch[i])
+		}
+	}
+	if len(c.passed) > 0 {
+		c.into.Objects(s, c.passed)
+	}
+}
+
+// Corrupt passes on the place.
+func (c *sifted[C]) Corrupt(e *Corruption) { c.into.Corrupt(e) }
+
+// Reset resets the collector.
+func (c *sifted[C]) Reset() { c.into.Reset() }
 
 // selectPiece is the number of objects that a worker reads at a time.
 const selectPiece = 1 << 12

@@ -61,7 +61,7 @@ func TestSelect(t *testing.T) {
 			want := func(mt *dac.MethodTable) bool { return slices.Contains(types, mt.Addr) }
 			var got, all noted
 			sieve := NewSieve(&Filter{Type: want})
-			gather := func(into *noted) func(*noted) error {
+			gather := func(into *noted, pass func(*Object) bool) func(*noted) error {
 				return func(n *noted) error {
 					at, base := 0, len(into.objects)
 					kept := 0
@@ -69,7 +69,7 @@ func TestSelect(t *testing.T) {
 						for ; at < len(n.corrupt) && n.before[at] <= i; at++ {
 							into.corrupt, into.before = append(into.corrupt, n.corrupt[at]), append(into.before, base+kept)
 						}
-						if o := &n.objects[i]; !o.Free && sieve.Pass(o) {
+						if o := &n.objects[i]; pass(o) {
 							into.objects = append(into.objects, *o)
 							kept++
 						}
@@ -81,8 +81,8 @@ func TestSelect(t *testing.T) {
 				}
 			}
 			create := func() *noted { return &noted{} }
-			require.NoError(t, Select(t.Context(), h, want, ScanOptions{Jobs: 3}, create, gather(&got)))
-			require.NoError(t, Scan(t.Context(), h, nil, ScanOptions{Jobs: 3}, create, gather(&all)))
+			require.NoError(t, Select(t.Context(), h, want, ScanOptions{Jobs: 3}, create, gather(&got, func(*Object) bool { return true }))) // gets no others
+			require.NoError(t, Scan(t.Context(), h, nil, ScanOptions{Jobs: 3}, create, gather(&all, func(o *Object) bool { return !o.Free && sieve.Pass(o) })))
 			require.Equal(t, all.objects, got.objects)
 			require.Equal(t, all.corrupt, got.corrupt)
 			require.Equal(t, all.before, got.before)

@@ -18,7 +18,7 @@ import (
 // Bounds of the code and of the objects that one search reads.
 const (
 	maxProgramIL = 64 << 20 // bytes
-	maxReceivers = 1 << 16  // objects of one class
+	maxReceivers = 1 << 20  // objects of one class
 )
 
 // A programMethod is a method of the program, by its row in the table MethodDef of its module.
