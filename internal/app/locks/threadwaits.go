@@ -303,7 +303,7 @@ func (s *survey) tasksOf(t *stackwalk.Thread, event target.Addr) (out []target.A
 	return out
 }
 
-// completes reports whether the frames of a thread that waits for an unknown task refer to one that has completed. A task lets go of what it continues
+// completes reports whether the frames of a thread that waits for an unknown task refer to one that has completed. A task drops what it continues
 // with before it continues that.
 func (s *survey) completes(t *stackwalk.Thread) bool {
 	for root, err := range s.r.walker.Roots(s.ctx, t.Managed, t.OS.Registers) {

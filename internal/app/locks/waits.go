@@ -1075,7 +1075,8 @@ func (g *grapher) held() []answer.Verdict {
 			waiting = words.OneWaits.Of(names[0])
 		}
 		var onward answer.Statement
-		kind, severity := answer.FindingHeld, answer.Severity("")
+		var kind answer.FindingKind
+		var severity answer.Severity
 		switch {
 		case len(first.runners) == 1 && first.runners[0].OS == nil:
 			kind = answer.FindingAbandoned
@@ -1102,7 +1103,7 @@ func (g *grapher) held() []answer.Verdict {
 func (g *grapher) heldBy(holders []*stackwalk.Thread, waiting int) (answer.FindingKind, answer.Severity) {
 	kind, severity := answer.NoFinding, answer.Severity("")
 	for _, t := range holders {
-		switch g.releases(t, waiting) {
+		switch g.releases(t, waiting, 0) {
 		case isStuck:
 			return answer.FindingHeld, ""
 		case isBusy:
@@ -1123,8 +1124,20 @@ const (
 
 // releases judges a thread that holds a lock. One that runs moves on, unless it is in a loop that has no way out or only reads; if no loop has begun
 // since it entered, it is out in a moment. One that sleeps does so, too, if all who wait have their turn within a second. The time is the constant that
-// its code passes to Thread.Sleep.
-func (g *grapher) releases(t *stackwalk.Thread, waiting int) release {
+// its code passes to Thread.Sleep. One that waits for a lock itself does when that lock is released.
+func (g *grapher) releases(t *stackwalk.Thread, waiting, depth int) release {
+	if w := g.of[t]; w != nil && w.lock != nil && !w.pulse && !g.circled[w] && depth < deepHolders {
+		if len(w.runners) == 0 && w.lock.Kind == answer.LockMonitor && !w.lock.Held {
+			return isMoment // it is the next
+		}
+		out := isStuck
+		for i, next := range w.runners {
+			if r := g.releases(next, waiting, depth+1); i == 0 || r < out {
+				out = r
+			}
+		}
+		return out
+	}
 	if !g.runs(t) {
 		if length, known := g.s.sleepOf(t); known && length >= 0 && time.Duration(waiting)*length <= briefly {
 			return isMoment
@@ -1139,6 +1152,9 @@ func (g *grapher) releases(t *stackwalk.Thread, waiting int) release {
 	}
 	return isBusy
 }
+
+// deepHolders bounds the holders that wait for each other.
+const deepHolders = 8
 
 // contended is how many threads wait for a lock that does not pass from one to the other quickly, though its holder runs in a loop. If it does not,
 // as many as a crowd wait for a lock that is busy.

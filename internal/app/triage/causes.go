@@ -52,6 +52,32 @@ func causeOfStarvation(list []answer.Finding, workers int) []answer.Finding {
 	return list
 }
 
+// contended weakens the starvation of a pool with more than half of the workers behind a lock that a running thread holds: they may go on in a moment.
+func (q *Answers) contended(list []answer.Finding, workers int) {
+	at := slices.IndexFunc(list, func(f answer.Finding) bool { return f.Kind == answer.FindingStarved })
+	w, err := q.Waits.get()
+	if at < 0 || err != nil || len(list[at].Clauses) == 0 {
+		return
+	}
+	starved := &list[at]
+	blocked := waitingThreads(starved)
+	for i := range w.Verdicts {
+		v := &w.Verdicts[i]
+		if v.Says != words.HeldLock.Kind() || v.Kind != answer.NoFinding && v.Severity != answer.SeverityWarning {
+			continue
+		}
+		n := 0
+		for _, s := range v.Sites {
+			if blocked[s.Thread] {
+				n++
+			}
+		}
+		if n > workers/2 {
+			starved.Severity, starved.Strength, starved.Clauses[0].Strength = answer.SeverityWarning, answer.StrengthPossible, answer.StrengthPossible
+		}
+	}
+}
+
 // waitingThreads returns the OS ids of the threads at a finding's sites.
 func waitingThreads(f *answer.Finding) map[uint32]bool {
 	out := map[uint32]bool{}

@@ -135,11 +135,12 @@ func judge(ctx context.Context, q *Answers, o Options) (judged, error) {
 	signBy(out.Findings, q.rules)
 	outOfMemoryBy(out.Findings)
 	out.Findings = q.victims(out.Findings)
-	rank(out.Findings)
 	workers := 0
 	for i := range views {
 		workers = max(workers, views[i].workers)
 	}
+	q.contended(out.Findings, workers)
+	rank(out.Findings)
 	out.Findings = causeOfStarvation(out.Findings, workers)
 	if !seen {
 		return out, cmp.Or(errs...)

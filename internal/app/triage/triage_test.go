@@ -982,6 +982,44 @@ func TestFinalizerEnters(t *testing.T) {
 	}
 }
 
+// TestContendedLock: workers behind a lock that a running thread holds starve a pool less surely, whether the lock is a finding or not.
+func TestContendedLock(t *testing.T) {
+	for _, c := range []struct {
+		kind     answer.FindingKind
+		severity answer.Severity
+		held     int
+		want     answer.Severity
+		strength answer.Strength
+	}{
+		{answer.NoFinding, "", 3, answer.SeverityWarning, answer.StrengthPossible},
+		{answer.FindingHeld, answer.SeverityWarning, 4, answer.SeverityWarning, answer.StrengthPossible},
+		{answer.FindingHeld, "", 4, answer.SeverityHigh, answer.StrengthLikely}, // its holder does not run
+		{answer.NoFinding, "", 2, answer.SeverityHigh, answer.StrengthLikely},   // others wait for something else
+	} {
+		q := healthy()
+		lock := answer.Verdict{Kind: c.kind, Severity: c.severity, Strength: answer.StrengthProved, Count: c.held, Thing: "the lock",
+			Statement: words.HeldLock.Of(words.Text("thread 1 holds"), words.Text("the lock"), words.Text("3 threads wait"), answer.Statement{}, answer.Statement{})}
+		pool := answer.Verdict{Kind: answer.FindingStarved, Statement: answer.Statement{Text: "starved"}, Strength: answer.StrengthLikely}
+		p := &answer.ThreadPool{Kind: answer.PoolPortable, Queued: answer.Known[uint64](0)}
+		for i := range 4 {
+			p.Workers = append(p.Workers, answer.PoolWorker{Waits: true})
+			pool.Sites = append(pool.Sites, answer.Site{Thread: uint32(100 + i)})
+			if i < c.held {
+				lock.Sites = append(lock.Sites, answer.Site{Thread: uint32(100 + i)})
+			}
+		}
+		p.Verdicts = []answer.Verdict{pool}
+		q.ThreadPool = Got(p, nil)
+		q.Waits = Got(&answer.Waits{Verdicts: []answer.Verdict{lock}}, nil)
+		out, err := Judge(context.Background(), q, Options{})
+		require.NoError(t, err)
+		at := slices.IndexFunc(out.Findings, func(f answer.Finding) bool { return f.Kind == answer.FindingStarved })
+		require.GreaterOrEqual(t, at, 0)
+		assert.Equal(t, c.want, out.Findings[at].Severity, c)
+		assert.Equal(t, c.strength, out.Findings[at].Strength, c)
+	}
+}
+
 // TestPremises: what a collection in progress makes of the heap is no damage, and a subject that lost its premise is not quiet.
 func TestPremises(t *testing.T) {
 	q := healthy()
