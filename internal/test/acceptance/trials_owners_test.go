@@ -7,7 +7,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/internal/app/triage"
 )
 
 // owners are the kinds of Owners.cs: the first finding of the leak, and parts of it. Its twins "few" and "ends" are healthy.
@@ -44,8 +43,7 @@ func TestOwners(t *testing.T) {
 	p := newTrial(t, "Owners.cs")
 	for _, c := range owners {
 		t.Run(c.kind, func(t *testing.T) {
-			out, err := triage.Triage(t.Context(), p.open(t, "trial", c.kind).Process, triage.Options{})
-			require.NoError(t, err)
+			out := p.triage(t, c.kind)
 			require.NotEmpty(t, out.Findings)
 			assert.Equal(t, c.finding, out.Findings[0].Kind)
 			for _, says := range c.says {
@@ -71,11 +69,7 @@ func TestOwners(t *testing.T) {
 		})
 		for _, how := range []string{"few", "ends"} {
 			t.Run(c.kind+" "+how, func(t *testing.T) {
-				out, err := triage.Triage(t.Context(), p.open(t, "trial", c.kind, how).Process, triage.Options{})
-				require.NoError(t, err)
-				for i := range out.Findings {
-					assert.Fail(t, "a finding", out.Findings[i].Text)
-				}
+				first(t, p.triage(t, c.kind, how), answer.NoFinding, "")
 			})
 		}
 	}

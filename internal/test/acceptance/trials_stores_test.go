@@ -100,16 +100,12 @@ func TestStores(t *testing.T) {
 	}
 	for _, kind := range []string{"list", "hashset", "concurrentdictionary", "channel", "immutablelist", "twice", "handlers", "registrations", "threads"} {
 		t.Run(kind+" few", func(t *testing.T) {
-			out, err := triage.Triage(t.Context(), p.open(t, "trial", kind, "few").Process, triage.Options{})
-			require.NoError(t, err)
-			assert.Empty(t, out.Findings)
+			assert.Empty(t, p.triage(t, kind, "few").Findings)
 		})
 	}
 	for _, kind := range []string{"concurrentdictionary", "dictionary", "fifo", "queue", "list", "linkedlist"} {
 		t.Run(kind+" turns", func(t *testing.T) {
-			out, err := triage.Triage(t.Context(), p.open(t, "trial", kind, "turns").Process, triage.Options{})
-			require.NoError(t, err)
-			assert.Empty(t, out.Findings)
+			assert.Empty(t, p.triage(t, kind, "turns").Findings)
 		})
 	}
 }
