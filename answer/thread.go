@@ -41,6 +41,7 @@ type OSThread struct {
 	Signal  int                `json:"signal,omitempty" doc:"signal that the thread took (Linux)"`
 	User    Maybe[Seconds]     `json:"userTime,omitzero" doc:"processor time of its own code, in seconds"`
 	Kernel  Maybe[Seconds]     `json:"kernelTime,omitzero" doc:"processor time of the system for it, in seconds"`
+	NoTimes string             `json:"noTimes,omitempty" doc:"why it has no processor times, in a dump that has those of others"`
 	Crashed string             `json:"crashed,omitempty" doc:"of the thread that the process died of: its signal or exception code"`
 }
 
@@ -133,6 +134,7 @@ type ManagedThread struct {
 	Activity     *ThreadActivity    `json:"activity,omitempty" doc:"with -stacks: what the thread does"`
 	User         Maybe[Seconds]     `json:"userTime,omitzero" doc:"processor time of its own code, in seconds"`
 	Kernel       Maybe[Seconds]     `json:"kernelTime,omitzero" doc:"processor time of the system for it, in seconds"`
+	NoTimes      string             `json:"noTimes,omitempty" doc:"why it has no processor times, in a dump that has those of others"`
 
 	// ExceptionError is why the thread's exception is unknown.
 	ExceptionError error `json:"-"`

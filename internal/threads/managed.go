@@ -72,6 +72,7 @@ func describeManaged(t *stackwalk.Thread, g *answer.Gaps, p target.Target, rt *d
 		Special:      purposes(m),
 	}
 	d.User, d.Kernel = Times(p, t)
+	d.NoTimes = noTimes(d.User.Err())
 	if err := m.Unknown; err != nil {
 		d.State, d.GCMode.Err, d.Domain, d.Apartment.Err = answer.Missing[answer.Hex](err), err, answer.Missing[target.Addr](err), err
 		describeThrown(g, &d, rt, m)

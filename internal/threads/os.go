@@ -1,6 +1,7 @@
 package threads
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/sosgo/sosgo/answer"
@@ -21,6 +22,7 @@ func DescribeOS(p target.Target, list []stackwalk.Thread, current *stackwalk.Thr
 		d := answer.OSThread{Thread: t.Describe(&out.Gaps), Current: t == current, TEB: t.OS.TEB, Signal: t.OS.Signal,
 			IP: pointer(regs.IP()), SP: pointer(regs.SP()), FP: pointer(regs.FP())}
 		d.User, d.Kernel = Times(p, t)
+		d.NoTimes = noTimes(d.User.Err())
 		if t.OS.ID != 0 && t.OS.ID == crash.ThreadID && !crash.Requested {
 			d.Crashed = crash.Words
 		}
@@ -38,6 +40,14 @@ func pointer(a target.Addr, known bool) answer.Maybe[target.Addr] {
 
 // errSummed is why the first thread in a core of the kernel has no times.
 var errSummed = fmt.Errorf("a core of the kernel has the times of the whole process in place of its first thread's: %w", target.ErrNotInDump)
+
+// noTimes returns the reason for missing times that is the thread's own, or "".
+func noTimes(err error) string {
+	if errors.Is(err, errSummed) {
+		return errSummed.Error()
+	}
+	return ""
+}
 
 // Times returns the processor times of a thread of p. They are target.ErrNotInDump in a dump that does not record them, such
 // as one of createdump, and for the first thread in a kernel's core, which has the sum of all threads in their place.

@@ -1,6 +1,7 @@
 package threads_test
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 	"time"
@@ -43,6 +44,12 @@ func TestTimesOfFirstThread(t *testing.T) {
 		assert.Equal(t, user.Err(), kernel.Err())
 		assert.Equal(t, summed, strings.Contains(user.Err().Error(), "of the whole process"), "thread %d", id)
 	}
+	list := []stackwalk.Thread{{OS: &target.Thread{ID: 1}}, {OS: &target.Thread{ID: 2, Timed: true, User: time.Second}}}
+	first := threads.DescribeOS(p, list, nil).Threads
+	text, err := json.Marshal(first)
+	require.NoError(t, err)
+	assert.Contains(t, string(text), `"noTimes":"a core of the kernel has the times of the whole process`)
+	assert.Equal(t, 1, strings.Count(string(text), "noTimes"))
 }
 
 // made is a process that is only asked for its description.
@@ -52,3 +59,5 @@ type made struct {
 }
 
 func (m made) Process() target.Process { return m.process }
+
+func (made) Exception() (target.Exception, bool) { return target.Exception{}, false }

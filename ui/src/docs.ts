@@ -500,8 +500,8 @@ export interface LostSegment {
 export interface ManagedThread {
   activity?: ThreadActivity; allocLimit: string | null; allocPointer: string | null; apartment: string | null; domain: string | null;
   exception?: ThrownObject; finalizer?: boolean; gcMode: string | null; index?: number; kernelTime?: number | null; lockCount?: number;
-  managedId?: number; name?: string; nestedExceptions?: boolean; osId?: number; special?: Array<string> | null; stackHigh?: string;
-  stackLow?: string; state: string | null; thread?: string; userTime?: number | null;
+  managedId?: number; name?: string; nestedExceptions?: boolean; noTimes?: string; osId?: number; special?: Array<string> | null;
+  stackHigh?: string; stackLow?: string; state: string | null; thread?: string; userTime?: number | null;
 }
 
 export interface ManagedWrapper {

@@ -7,7 +7,7 @@ import { areaOf, concerned, deed, deeds, groupRequests, parted, requestName, sec
 import { around, layers, type GraphEdge, type GraphNode } from "../src/graph";
 import { largestFirst } from "../src/pages/memory";
 import { nothingIn } from "../src/pages/search";
-import { cpuText, cpuTime } from "../src/pages/threads";
+import { cpuText, cpuTime, noTimes } from "../src/pages/threads";
 import { fieldName, stepParts, steps } from "../src/pages/type";
 import { idleApart, rankedBy, whyWaits } from "../src/pages/work";
 import { breaks, isCut } from "../src/parts";
@@ -230,7 +230,8 @@ test("a connection is called by its database, and durations have room", () => {
 
 test("threads without recorded processor times have none", () => {
   const timed = { userTime: 0.25, kernelTime: 0.5 }, idle = { userTime: 0, kernelTime: 0 }, missing = { userTime: null, kernelTime: null };
-  assert.deepEqual([cpuText([timed]), cpuText([timed, idle]), cpuText([idle]), cpuText([timed, {}, missing]), cpuText([{}, missing])], ["0.75 s", "0.75 s", "0.00 s", "at least 0.75 s", ""]);
+  assert.deepEqual([cpuText([timed]), cpuText([timed, idle]), cpuText([idle]), cpuText([timed, {}, missing]), cpuText([{}, missing])], ["0.75 s", "0.75 s", "0.00 s", "at least 0.75 s", "–"]);
+  assert.deepEqual(noTimes([{ noTimes: "a sum" }, {}, { noTimes: "a sum" }]), ["a sum"]);
   assert.equal(cpuTime([missing, {}]), undefined, "no column");
 });
 

@@ -115,7 +115,12 @@ export function cpuTime(threads: Array<Pick<Thread, "userTime" | "kernelTime">>)
 /** A processor time as text. */
 export function cpuText(threads: Parameters<typeof cpuTime>[0]): string {
   const t = cpuTime(threads);
-  return t ? `${t.part ? "at least " : ""}${t.seconds.toFixed(2)} s` : "";
+  return t ? `${t.part ? "at least " : ""}${t.seconds.toFixed(2)} s` : "–";
+}
+
+/** Why threads have no processor times though others have, each reason once. */
+export function noTimes(threads: Array<Pick<Thread, "noTimes">>): string[] {
+  return [...new Set(threads.flatMap((t) => (t.noTimes ? [t.noTimes] : [])))];
 }
 
 /** How many threads of a group are named before the others are folded. */
@@ -127,15 +132,16 @@ function List(): JSX.Element {
   const one = (r: Thread): JSX.Element => <div><ThreadLink t={r} /> {(r.special ?? []).map((s) => <span class="tag">{s}</span>)}</div>;
   return <Show doc={doc} q={question("threads")} what="listing threads">{(t) => {
     const groups = grouped(t.threads ?? [], crash?.result?.osThreadId);
-    const times = cpuTime(t.threads ?? []) ? [{ head: "CPU time", cell: (g: ThreadGroup) => cpuText(g.threads), by: (g: ThreadGroup) => cpuTime(g.threads)?.seconds, num: true }] : [];
-    return <Table<ThreadGroup> rows={groups} caption="threads" text={(g) => `${g.does} ${g.method} ${g.threads.map((r) => `${r.index} ${r.name} ${r.osId} ${osThread(r.osId ?? 0)} ${r.exception?.type}`).join(" ")}`} columns={[
+    const times = cpuTime(t.threads ?? []) ? [{ head: "CPU time", cell: (g: ThreadGroup) => <span title={noTimes(g.threads).join("; ") || undefined}>{cpuText(g.threads)}</span>, by: (g: ThreadGroup) => cpuTime(g.threads)?.seconds, num: true }] : [];
+    return <><Table<ThreadGroup> rows={groups} caption="threads" text={(g) => `${g.does} ${g.method} ${g.threads.map((r) => `${r.index} ${r.name} ${r.osId} ${osThread(r.osId ?? 0)} ${r.exception?.type}`).join(" ")}`} columns={[
       { head: "Threads", cell: (g) => count(g.threads.length), by: (g) => g.threads.length, num: true },
       { head: "Does", cell: (g) => <>{g.died ? <span class="tag suspect">died</span> : null} <Text s={g.does} /></>, by: (g) => g.does },
       { head: "In", cell: (g) => (g.method ? <Method name={g.method} brief /> : null), by: (g) => g.method },
       { head: "Thread", cell: (g) => <>{g.threads.slice(0, named).map(one)}{g.threads.length > named && <details><summary>{count(g.threads.length - named)} more</summary>{g.threads.slice(named).map(one)}</details>}</>, by: (g) => g.threads[0]?.index },
       ...times,
       { head: "Last exception", cell: (g) => g.threads.filter((r) => r.exception).slice(0, named).map((r) => <div><Link page="object" arg={r.exception!.address}><TypeName name={r.exception!.type} /></Link></div>), by: (g) => g.threads[0]?.exception?.type },
-    ]} />;
+    ]} />
+    {(t.threads ?? []).filter((x) => x.noTimes).map((x) => <p class="dim"><ThreadLink t={x} /> has no CPU time: {x.noTimes}.</p>)}</>;
   }}</Show>;
 }
 
@@ -152,7 +158,7 @@ function OneThread({ id }: { id: string }): JSX.Element {
   const native = first > fewNative ? first : 0;
   return (
     <Section title={`Thread ${t?.index ?? id}${t?.name ? ` “${t.name}”` : ""}`}>
-      <p><a href={link("threads")}>All threads</a>{t?.osId ? ` · OS id ${osThread(t.osId)} (${t.osId})` : ""}{t?.managedId !== undefined ? ` · managed id ${t.managedId}` : ""}{t && cpuTime([t]) ? ` · CPU time ${cpuText([t])}, ${t.kernelTime!.toFixed(2)} s of it in the kernel` : ""}{t?.state ? ` · state ${t.state}` : ""}{t?.gcMode ? ` · GC mode ${t.gcMode.toLowerCase()}` : ""} {(t?.special ?? []).map((s) => <span class="tag">{s}</span>)} {t?.thread && <Addr a={t.thread} />}</p>
+      <p><a href={link("threads")}>All threads</a>{t?.osId ? ` · OS id ${osThread(t.osId)} (${t.osId})` : ""}{t?.managedId !== undefined ? ` · managed id ${t.managedId}` : ""}{t && cpuTime([t]) ? ` · CPU time ${cpuText([t])}, ${t.kernelTime!.toFixed(2)} s of it in the kernel` : t?.noTimes ? ` · CPU time – (${t.noTimes})` : ""}{t?.state ? ` · state ${t.state}` : ""}{t?.gcMode ? ` · GC mode ${t.gcMode.toLowerCase()}` : ""} {(t?.special ?? []).map((s) => <span class="tag">{s}</span>)} {t?.thread && <Addr a={t.thread} />}</p>
       {t?.activity && <p class="lead">{t.activity.text.replace(/^./, (c) => c.toUpperCase())}{t.activity.callerFrame ? <> in <Method name={t.activity.callerFrame} /></> : null}.</p>}
       {t?.exception && <p>It threw <Link page="object" arg={t.exception.address}><TypeName name={t.exception.type} /></Link> last.</p>}
       {doc ? <>

@@ -280,26 +280,62 @@ func (w *crashWriter) stack(x *answer.Crash) {
 	}
 }
 
-// waiting is what the threads of a living process do.
+// unfolded is how many threads are written each by its name where they have the same to say.
+const unfolded = 8
+
+// namesOf returns the names of n threads. Of more than unfolded, all but the first three are a number.
+func namesOf(n int, thread func(i int) *answer.Thread) string {
+	named := n
+	if n > unfolded {
+		named = 3
+	}
+	names := make([]string, named)
+	for i := range names {
+		names[i] = threadName(thread(i))
+	}
+	text := strings.Join(names, ", ")
+	if n > named {
+		text += " and " + report.Commas(uint64(n-named)) + " more"
+	}
+	return text
+}
+
+// doing is what a thread does, in words.
+func doing(t *answer.WaitingThread) string {
+	text := report.Escape(t.Text)
+	if t.Monitor != 0 {
+		text += " of " + report.Hex16(t.Monitor)
+	}
+	switch c := report.Escape(t.Caller.String()); {
+	case t.Caller.S == "":
+	case t.Kind == answer.ActivityUnknown: // of other methods the names can't be read
+		text += ", but for " + c
+	default:
+		text += " in " + c
+	}
+	return text
+}
+
+// waiting is what the threads of a living process do. Threads that do the same are one line, if they are many.
 func (w *crashWriter) waiting(x *answer.Waiting) {
 	if x == nil {
 		return
 	}
 	w.p.Print("\nThread activity:\n")
+	same := map[string][]int{} // the threads with the same words, in order
 	for i := range x.Threads {
-		t := &x.Threads[i]
-		text := report.Escape(t.Text)
-		if t.Monitor != 0 {
-			text += " of " + report.Hex16(t.Monitor)
+		does := doing(&x.Threads[i])
+		same[does] = append(same[does], i)
+	}
+	for i := range x.Threads {
+		does := doing(&x.Threads[i])
+		alike := same[does]
+		switch {
+		case len(alike) <= unfolded:
+			w.p.Printf("    %s: %s\n", threadName(&x.Threads[i].Thread), does)
+		case alike[0] == i:
+			w.p.Printf("    %s: %s\n", namesOf(len(alike), func(k int) *answer.Thread { return &x.Threads[alike[k]].Thread }), does)
 		}
-		switch c := report.Escape(t.Caller.String()); {
-		case t.Caller.S == "":
-		case t.Kind == answer.ActivityUnknown: // of other methods the names can't be read
-			text += ", but for " + c
-		default:
-			text += " in " + c
-		}
-		w.p.Printf("    %s: %s\n", threadName(&t.Thread), text)
 	}
 	if len(x.Monitors) > 0 {
 		w.p.Print("\nContended monitors:\n")
@@ -310,13 +346,9 @@ func (w *crashWriter) waiting(x *answer.Waiting) {
 		if m.Owner != nil {
 			owner = threadName(m.Owner)
 		}
-		names := make([]string, len(m.Waiting))
-		for k := range m.Waiting {
-			names[k] = threadName(&m.Waiting[k])
-		}
 		found := ""
-		if len(names) > 0 {
-			found = ": " + strings.Join(names, ", ")
+		if len(m.Waiting) > 0 {
+			found = ": " + namesOf(len(m.Waiting), func(k int) *answer.Thread { return &m.Waiting[k] })
 		}
 		w.p.Printf("    %s %s owned by %s, %s waiting%s\n", report.Hex16(m.Object), report.Escape(m.Type.String()), owner,
 			report.Commas(uint64(m.Waiters)), found)

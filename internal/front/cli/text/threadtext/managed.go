@@ -45,7 +45,7 @@ func ManagedThreads(p *report.Page, l *answer.ManagedThreads, times bool) {
 	}
 	for i := range l.Threads {
 		if times {
-			noTimes(p, &l.Threads[i].Thread, l.Threads[i].User)
+			noTimes(p, &l.Threads[i].Thread, l.Threads[i].NoTimes)
 		}
 	}
 	if l.Special != nil {

@@ -28,7 +28,7 @@ func OSThreads(p *report.Page, l *answer.OSThreads, o OSThreadsOptions) {
 	}
 	for i := range l.Threads {
 		if o.Times {
-			noTimes(p, &l.Threads[i].Thread, l.Threads[i].User)
+			noTimes(p, &l.Threads[i].Thread, l.Threads[i].NoTimes)
 		}
 	}
 }
@@ -81,10 +81,10 @@ func seconds(t answer.Maybe[answer.Seconds]) string {
 	return fmt.Sprintf("%.3f s", float64(t.Value))
 }
 
-// noTimes writes why a thread has no times, if there is a reason beside that the dump lacks them.
-func noTimes(p *report.Page, t *answer.Thread, user answer.Maybe[answer.Seconds]) {
-	if err := user.Err(); err != nil && err != target.ErrNotInDump && !p.SOS {
-		p.Printf("Thread %s: %s\n", index(t), report.Escape(err.Error()))
+// noTimes writes why a thread has no times, if other threads have some.
+func noTimes(p *report.Page, t *answer.Thread, why string) {
+	if why != "" && !p.SOS {
+		p.Printf("Thread %s: %s\n", index(t), report.Escape(why))
 	}
 }
 

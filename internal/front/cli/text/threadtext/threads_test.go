@@ -3,6 +3,7 @@ package threadtext
 import (
 	"bytes"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -33,6 +34,28 @@ func TestOSThreads(t *testing.T) {
 	assert.Equal(t, "*3 0x0010 (16) managed 2 \"a\\\"b\" crashed: "+report.Escape("SIG\x1b")+"\n", write(false, false))
 	assert.Equal(t, "*3 0x0010 (16)\n    IP  0x0000000000000123\n    SP  <not in dump>\n    FP  <corrupt>\n    TEB 0x0000000000000000\n",
 		write(true, true))
+}
+
+// TestThreadsFold checks that many threads that do the same are one line of crashinfo, and few a line each.
+func TestThreadsFold(t *testing.T) {
+	write := func(n int) string {
+		c := &answer.Crash{Reason: "none", Alive: true, Waiting: &answer.Waiting{Monitors: []answer.Monitor{{Object: 0x10, Type: answer.Text{S: "T"}, Waiters: uint32(n)}}}}
+		for i := range n {
+			thread := answer.Thread{Index: &i, OSID: uint32(0x100 + i)}
+			c.Waiting.Threads = append(c.Waiting.Threads, answer.WaitingThread{Thread: thread, ThreadActivity: answer.ThreadActivity{Text: "waits"}})
+			c.Waiting.Monitors[0].Waiting = append(c.Waiting.Monitors[0].Waiting, thread)
+		}
+		index := n
+		c.Waiting.Threads = append(c.Waiting.Threads, answer.WaitingThread{Thread: answer.Thread{Index: &index, OSID: 1}, ThreadActivity: answer.ThreadActivity{Text: "sleeps"}})
+		return page(false, func(p *report.Page) { Crash(p, c, CrashOptions{}) })
+	}
+	many := write(20_000)
+	assert.Less(t, len(many), 1000)
+	assert.Contains(t, many, "    0 0x100, 1 0x101, 2 0x102 and 19,997 more: waits\n    20000 0x1: sleeps\n")
+	assert.Contains(t, many, "20,000 waiting: 0 0x100, 1 0x101, 2 0x102 and 19,997 more\n")
+	few := write(8)
+	assert.Equal(t, 8, strings.Count(few, ": waits\n"))
+	assert.Contains(t, few, ", 7 0x107\n")
 }
 
 func TestRegisters(t *testing.T) {
