@@ -1,6 +1,8 @@
 package dac
 
 import (
+	"cmp"
+	"regexp"
 	"strings"
 
 	"github.com/sosgo/sosgo/metadata"
@@ -14,13 +16,17 @@ type Match struct {
 }
 
 // FindName resolves a full name in the module's metadata, whether loaded or not: a type, "Ns.Outer+Inner`1", or
-// all members of a type with the name, "Ns.Type.Member", "Ns.Type..ctor". A slash may replace the plus.
+// all members of a type with the name, "Ns.Type.Member", "Ns.Type..ctor". A slash may replace the plus. A name with
+// stars, each for any text, stands for all types and methods that it matches, without regard to case.
 func (m *Module) FindName(name string) ([]Match, error) {
 	md, err := m.Metadata()
 	if err != nil {
 		return nil, err
 	}
 	name = strings.ReplaceAll(name, "/", "+")
+	if strings.Contains(name, "*") {
+		return matching(md, name)
+	}
 	if t, ok := findType(md, name); ok {
 		return []Match{{Type: t}}, nil
 	}
@@ -33,6 +39,50 @@ func (m *Module) FindName(name string) ([]Match, error) {
 		return nil, nil
 	}
 	return membersNamed(md, t, member)
+}
+
+// matching lists the types and methods that a pattern matches. Where it matches a type, it lists those of the type's methods
+// alone whose own name it matches, since it matches all of them with their type's.
+func matching(md *metadata.Metadata, pattern string) (out []Match, first error) {
+	expr, err := regexp.Compile("(?i)^" + strings.ReplaceAll(regexp.QuoteMeta(pattern), `\*`, ".*") + "$")
+	if err != nil {
+		return nil, err
+	}
+	var b []byte
+	for rid := uint32(1); rid <= md.RowCount(metadata.TableTypeDef); rid++ {
+		if b, err = md.AppendTypeDefFullName(b[:0], rid); err != nil {
+			first = cmp.Or(first, err)
+			continue
+		}
+		t := metadata.NewToken(metadata.TableTypeDef, rid)
+		whole := expr.Match(b)
+		if whole {
+			out = append(out, Match{Type: t})
+		}
+		methods, err := md.Methods(rid)
+		if err != nil {
+			first = cmp.Or(first, err)
+			continue
+		}
+		b = append(b, '.')
+		owner := len(b)
+		for m := range methods.All() {
+			row, err := md.MethodDef(m)
+			var name []byte
+			if err == nil {
+				name, err = md.StringBytes(row.Name)
+			}
+			if err != nil {
+				first = cmp.Or(first, err)
+				continue
+			}
+			b = append(b[:owner], name...)
+			if expr.Match(name) || !whole && expr.Match(b) {
+				out = append(out, Match{t, metadata.NewToken(metadata.TableMethodDef, m)})
+			}
+		}
+	}
+	return out, first
 }
 
 // findType finds a type by its exact name, else by its name without regard to case.

@@ -17,6 +17,7 @@ import (
 const AllModules = "*"
 
 // FindName searches a type, "Ns.Outer+Inner`1", loaded or not, or the members of a type, "Ns.Type.Member".
+// A name with stars matches types and methods, see Module.FindName.
 // module selects modules by file name with or without extension, by path, or is AllModules. If nothing matches,
 // the answer lists the loaded types with names that contain name, without regard to case. FindName returns
 // target.ErrUnsupported if no module has the name.

@@ -33,8 +33,9 @@ func livePrograms(t *testing.T) []string {
 
 // A liveProgram is a running .NET program.
 type liveProgram struct {
-	temp string   // its folder for temporary files, as a path of the test
-	as   []string // the command that runs sosgo as the same user
+	temp    string   // its folder for temporary files, as a path of the test
+	program string   // its file
+	as      []string // the command that runs sosgo as the same user
 	psRow
 }
 
@@ -93,7 +94,7 @@ func TestLive(t *testing.T) {
 // startLive starts a program and waits until ps lists it as one that answers.
 func startLive(t *testing.T, program string, before, as []string) *liveProgram {
 	t.Helper()
-	p := &liveProgram{temp: openFolder(t), as: as}
+	p := &liveProgram{temp: openFolder(t), program: strings.Fields(program)[0], as: as}
 	var words []string
 	for _, w := range before {
 		words = append(words, strings.ReplaceAll(w, "TEMP", p.temp))
@@ -188,6 +189,7 @@ func collectLive(t *testing.T, p *liveProgram) {
 		}
 		if kind != "full" && (strings.Contains(errs, "Only full dumps are supported by single file apps") || strings.Contains(errs, "only as a full dump")) {
 			assert.Contains(t, errs, "-type full")
+			assert.NoFileExists(t, filepath.Join(filepath.Dir(p.program), "libmscordaccore.so"), "it could be written")
 			assert.NoFileExists(t, file)
 			single = true
 			continue

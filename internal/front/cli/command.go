@@ -274,7 +274,7 @@ func (t *table) find(name string) (*Command, error) {
 		return nil, err
 	}
 	if why, ok := unread[strings.ToLower(name)]; ok {
-		return nil, target.Unsupportedf("%s: %s", strings.ToLower(name), why)
+		return nil, Settled(target.Unsupportedf("%s: %s", strings.ToLower(name), why))
 	}
 	if forms := otherForms(name); forms != "" {
 		return nil, &UsageError{Text: fmt.Sprintf("there is no command %q of this form", name), Hint: "instead: " + forms}

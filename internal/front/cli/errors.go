@@ -74,6 +74,16 @@ func (e *AddressError) Error() string { return e.Err.Error() }
 
 func (e *AddressError) Unwrap() error { return e.Err }
 
+// Settled returns err without advice: nothing about the dump or its files changes what it says.
+func Settled(err error) error { return settledError{err} }
+
+type settledError struct{ error }
+
+func (e settledError) Unwrap() error { return e.error }
+
+// Advice returns the advice for Advice: there is none.
+func (settledError) Advice() string { return "" }
+
 // Usagef returns a UsageError; Context.Usagef adds the command.
 func Usagef(format string, args ...any) error {
 	return &UsageError{Text: fmt.Sprintf(format, args...)}

@@ -90,6 +90,9 @@ func (p *parser) isSlash(w word) bool {
 		return false
 	}
 	name, _, _ := word{text: "-" + w.text[1:]}.cutOption()
+	if name == "?" {
+		return true
+	}
 	if p.own.named(name) == nil {
 		return false
 	}

@@ -91,7 +91,7 @@ var spellings = []spelling{
 	{"deadlock REST...", "waits"}, {"critlist REST...", "locks"},
 	{"dumpcollection ADDRESS", "items ADDRESS"}, {"dumpdict ADDRESS", "items ADDRESS"}, {"dumplist ADDRESS", "items ADDRESS"}, {"dumptask ADDRESS", "dumpobj ADDRESS"},
 	{"dumpstresslog ARGS...", "dumplog ARGS..."}, {"findnearobj ADDRESS", "listnearobj ADDRESS"}, {"help sos", "help"},
-	{"dotnet-dump analyze REST...", ".opendump"}, {"dotnet-dump collect REST...", "gcore"}, {"dotnet-dump ps", ".tlist"},
+	{"dotnet-dump collect REST...", "gcore"}, {"dotnet-dump ps", ".tlist"},
 	{"ildasm ADDRESS", "dumpil ADDRESS"}, {"decompile ADDRESS", "dumpil ADDRESS"},
 	{"dumpallexceptions ARGS...", "dumpexceptions ARGS..."}, {"dae ARGS...", "dumpexceptions ARGS..."},
 	{"aspxpages REST...", "dumprequests"}, {"dumphttpcontext REST...", "dumprequests"}, {"dumprequesttable REST...", "dumprequests"},
@@ -129,6 +129,7 @@ var spellings = []spelling{
 	{"funcs NAME", "name2ee *!NAME"},
 	{"sources REST...", "ls"}, {"libraries", "modules"}, {"transcript -off", "logclose"}, {"transcript FILE", "logopen FILE"}, {"dump FILE", "gcore"},
 	// sosgo's own, for a process instead of a dump.
+	{"triage -p", "collect -then triage -p"}, {"triage --pid", "collect -then triage -p"},
 	{"triage -p PID REST...", "collect -then triage -p PID REST..."}, {"triage --pid PID REST...", "collect -then triage -p PID REST..."},
 	// The shell.
 	{"clear", "cls"},
@@ -265,14 +266,10 @@ func translated(words []word) []word {
 		}
 		return translated(append([]word{words[0]}, behind[1:]...)) // WinDbg's options about the form
 	case name == "x" && len(behind) == 1 && strings.Contains(strings.TrimPrefix(behind[0].text, "*!"), "*"):
-		module, pattern, found := strings.Cut(behind[0].text, "!")
-		if !found {
-			module, pattern = "*", behind[0].text
+		if !strings.Contains(behind[0].text, "!") {
+			behind = []word{{text: "*!" + behind[0].text}}
 		}
-		if pattern = strings.Trim(pattern, "*"); strings.Trim(module, "*") != "" {
-			pattern = module + "!" + pattern
-		}
-		return []word{{text: "types"}, {text: pattern}}
+		return append([]word{{text: "name2ee"}}, behind...)
 	case name == ".printf" && len(behind) > 1:
 		return []word{{text: ".printf"}}
 	}

@@ -174,7 +174,7 @@ func TestDump(t *testing.T) {
 			return answer.CollectedCheck{Threads: 3}, err
 		}})
 	require.NoError(t, err)
-	assert.Equal(t, []any{out, "", int64(4), uint64(0x2000 + 0x40 + 1<<20), true, 3, "8.0.1", "dump", uint64(4)},
+	assert.Equal(t, []any{out, "", int64(4), uint64(0x3000 + 0x60 + 1<<20), true, 3, "8.0.1", "dump", uint64(4)},
 		[]any{a.File, a.Inside, a.Size, a.Estimate, a.Copied, a.Checked.Threads, a.Process.Runtime, verified, shown})
 	st, err := os.Stat(out)
 	require.NoError(t, err)
@@ -256,6 +256,15 @@ func TestFailures(t *testing.T) {
 			_ = os.WriteFile(program, []byte("…[createdump] Only full dumps …"), 0o755)
 			_ = os.Symlink(program, at+"/exe")
 		}, text: "only as a full dump", next: "-type full", code: target.ErrUnsupported},
+		"a single file with its library beside it": {write: partly(failed, ""), before: func(r *fakeRuntime) {
+			at, program := filepath.Join(r.proc, fmt.Sprint(os.Getpid())), filepath.Join(r.root, "single")
+			_ = os.WriteFile(at+"/maps", []byte("00001000-00003000 rw-p 00000000 00:00 0\n"), 0o600)
+			_ = os.WriteFile(program, []byte("…[createdump] Only full dumps …"), 0o755)
+			seen := "/proc/self/root" + r.root // the same folder, in another place of the process's own root
+			_ = os.MkdirAll(filepath.Join(r.root, seen), 0o755)
+			_ = os.WriteFile(filepath.Join(r.root, seen, dacName), nil, 0o644)
+			_ = os.Symlink(filepath.Join(seen, "single"), at+"/exe")
+		}, text: "error 0x80004005 without a reason", next: "gcore", asked: true},
 		"a link":          {write: func(f string) (uint32, string) { _ = os.Symlink(secret, f); return 0, "" }, text: "neither a file nor a folder", asked: true},
 		"two names":       {write: func(f string) (uint32, string) { _ = os.Link(secret, f); return 0, "" }, text: "not a file that the process alone has made", asked: true},
 		"a pipe":          {write: func(f string) (uint32, string) { _ = syscall.Mkfifo(f, 0o600); return 0, "" }, text: "neither a file nor a folder", asked: true},

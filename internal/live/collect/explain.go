@@ -61,6 +61,15 @@ func (j *job) explain(ctx context.Context, err error) error {
 	return &processes.Refusal{Text: "no dump was written", Err: err, Next: "createdump may have written the reason to the standard error of the program; else: " + j.other()}
 }
 
+// dacName is the library by which createdump finds what kinds other than full have.
+const dacName = "libmscordaccore.so"
+
+// dac reports whether this library is beside the program.
+func (j *job) dac() bool {
+	_, err := j.view.Stat(path.Join(j.mapped.Runtime, dacName))
+	return err == nil
+}
+
 // tool reports a runtime without a createdump that it can start. A runtime that fails to start it removes its socket.
 func (j *job) tool() error {
 	m := j.mapped
@@ -80,8 +89,9 @@ func (j *job) tool() error {
 		switch has, err := j.p.HasDumper(); {
 		case err != nil:
 			return nil
-		case has && j.o.Kind != answer.DumpFull: // in .NET 8, it reports success, and the process that it has begun never ends
-			return &processes.Refusal{Text: fmt.Sprintf("process %d is a single-file program, which is written only as a full dump", j.p.PID), Kind: target.ErrUnsupported, Next: fullOnly}
+		case has && j.o.Kind != answer.DumpFull && !j.dac(): // in .NET 8, it reports success, and the process that it has begun never ends
+			return &processes.Refusal{Text: fmt.Sprintf("process %d is a single-file program without %s beside it, which is written only as a full dump", j.p.PID, dacName),
+				Kind: target.ErrUnsupported, Next: fullOnly}
 		case has:
 			return nil
 		}

@@ -86,6 +86,9 @@ func TestSpellings(t *testing.T) {
 		"p 1+1":                                  "eval 1+1",
 		"dx 1+1":                                 "eval 1+1",
 		"x System.Private.CoreLib!System.String": "name2ee System.Private.CoreLib!System.String",
+		"x System.Private.CoreLib!*PulseAll*":    "name2ee System.Private.CoreLib!*PulseAll*",
+		"x *PulseAll*":                           "name2ee *!*PulseAll*",
+		"clrstack /?":                            "help clrstack",
 		"dt System.String":                       "name2ee *!System.String",
 		"!address OBJECT":                        "ln OBJECT",
 		"address OBJECT":                         "ln OBJECT",
@@ -316,5 +319,40 @@ func TestTypesOfModule(t *testing.T) {
 		assert.Equal(t, cli.ExitUnsupported, code)
 		assert.Empty(t, out)
 		assert.Contains(t, errs, "no module is named")
+	}
+}
+
+// TestPatternsOfNames checks that a name with stars finds types and methods.
+func TestPatternsOfNames(t *testing.T) {
+	const dump = "../../../../testdata/dumps/net10-zoo/net10-zoo.dmp.zst"
+	for pattern, want := range map[string][2]string{ // what it finds, and what not
+		"*WaitHandle*":               {"Name:        System.Threading.WaitHandle\n", "Name:        System.Threading.WaitHandle.WaitOne("},
+		"System.Threading.Monitor.*": {"Name:        System.Threading.Monitor.Enter(", "Name:        System.Threading.Monitor\n"},
+		"*pulseall":                  {"Name:        System.Threading.Monitor.PulseAll(", "Name:        System.Threading.Monitor.Wait("},
+	} {
+		code, out, errs := runSpelling(t, "-d", dump, "x", "System.Private.CoreLib!"+pattern)
+		assert.Equal(t, cli.ExitOK, code, errs)
+		assert.Contains(t, out, want[0], pattern)
+		assert.NotContains(t, out, want[1], pattern)
+	}
+}
+
+// TestAdviceThatFits checks the next step for commands of other tools and wrong addresses.
+func TestAdviceThatFits(t *testing.T) {
+	const dump = "../../../../testdata/dumps/net10-zoo/net10-zoo.dmp.zst"
+	_, list, _ := runSpelling(t, "-d", dump, "dumpheap", "-short", "-type", "System.String")
+	object := strings.Fields(list)[0]
+	for typed, want := range map[string]string{
+		"objsize -mt " + object:   "is not a MethodTable; it is an object (System.",
+		"triage -p":               "the option -p needs a value",
+		"comstate":                "clrthreads shows the apartments",
+		"pe -ccw 1":               "dumpexceptions lists them",
+		"dotnet-dump analyze x.y": "sosgo FILE opens a dump",
+	} {
+		code, out, errs := runSpelling(t, append([]string{"-d", dump}, strings.Fields(typed)...)...)
+		assert.NotEqual(t, cli.ExitOK, code, typed)
+		assert.Empty(t, out, typed)
+		assert.Contains(t, errs, want, typed)
+		assert.NotContains(t, errs, "doctor", typed)
 	}
 }

@@ -198,6 +198,15 @@ func (e *unshownError) Error() string {
 
 func (e *unshownError) Unwrap() error { return e.error }
 
+// AboutType adds to err what is at an address that was given as that of a MethodTable.
+func AboutType(c *cli.Context, a target.Addr, err error) error {
+	at := resolve.Address(c.Context(), View(c), a)
+	if err == nil || at.Kind == answer.AddressMethodTable || kindWords(at) == "" {
+		return err
+	}
+	return &cli.AddressError{Err: withInstead(err, kindWords(at), a)}
+}
+
 // A strayError reports an address that the dump knows nothing about.
 type strayError struct {
 	error

@@ -36,7 +36,8 @@ func askObjSize(c *cli.Context, o *sizeOptions) (*answer.Closure, error) {
 		return nil, c.Usagef("objsize needs the address of an object, or -mt and a type")
 	}
 	if o.MT != nil {
-		return memory.ClosureOfType(ask.Context(c), ask.View(c), *o.MT, o.KeepOptions)
+		out, err := memory.ClosureOfType(ask.Context(c), ask.View(c), *o.MT, o.KeepOptions)
+		return out, ask.AboutType(c, *o.MT, err)
 	}
 	return memory.Closure(ask.Context(c), ask.View(c), o.Object.Addr, o.KeepOptions)
 }

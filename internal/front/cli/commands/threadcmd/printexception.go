@@ -35,7 +35,7 @@ func printExceptionCommand() cli.Command {
 
 func askPrintException(c *cli.Context, o *thrownOptions) (*answer.ThrownException, error) {
 	if o.CCW != nil {
-		return nil, target.Unsupportedf("-ccw: exceptions are not looked up by their COM wrappers")
+		return nil, cli.Settled(target.Unsupportedf("-ccw: exceptions are not looked up by their COM wrappers; printexception takes the address of an exception, and dumpexceptions lists them"))
 	}
 	if _, err := ask.Runtime(c); err != nil {
 		return nil, err

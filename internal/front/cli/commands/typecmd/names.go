@@ -23,10 +23,11 @@ func name2EECommand() cli.Command {
 		Summary: "find a type, method or field by name",
 		Usage:   "MODULE!NAME | MODULE NAME",
 		Help: "MODULE is a file name with or without its extension, or * for all modules. NAME is the full name of a type, loaded or not,\n" +
-			"or of a type's member. If nothing has that name, loaded types that contain it are listed; --sos lists these too.",
+			"or of a type's member; stars in it stand for any text in the names of types and methods. If nothing has that name, loaded types that contain it are listed; --sos lists these too.",
 		Examples: []cli.Example{
 			{Line: "name2ee *!System.String", Text: "search all modules"},
 			{Line: "name2ee App.dll App.Program.Main", Text: "a method"},
+			{Line: "name2ee App!*Save*", Text: "all types and methods with Save in their names"},
 		},
 	}, askName2EE, typetext.Names)
 }
