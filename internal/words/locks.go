@@ -118,6 +118,7 @@ var (
 	WhichServes         = say("which serves", ", thread {thread}, which {does}")
 	ThreadIn            = say("thread in a method", "thread {thread}, in {method},")
 	StateHolder         = say("semaphore with a holder", " ({state}; {holder} {entered})")
+	StateItems          = say("semaphore of items", ", the number of items in BlockingCollection {collection}, which has none to take")
 	StateUnknown        = say("semaphore without a record", " ({state}; it does not record who has entered)")
 	Meeting             = say("wait for a meeting", "{waiters} for {lock} ({state}); {threads:the only other thread in a method that signals it waits|all other threads in methods that signal it wait} for what only these threads would do later{waits}")
 	NobodySignals       = say("wait that nobody signals", "{waiters} for {lock} ({state}); no thread, suspended method or delegate that can still run leads to code that signals it")

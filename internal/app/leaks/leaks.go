@@ -495,20 +495,28 @@ func (f *finder) top(n graph.Node) graph.Node {
 }
 
 // point returns where the retained size of n accumulates. It follows the largest child while that child has most of the
-// size. A chain of objects of one type counts at its first object, and a part of a collection at the collection.
+// size. A chain of objects of one type, or of types that take turns, counts at its first object, and a part of a collection at the collection.
 func (f *finder) point(ctx context.Context, n graph.Node) (graph.Node, error) {
+	path, last := []graph.Node{}, map[int]graph.Node{} // last has the last object of each type on the path
 	for range maxKept {
+		path, last[f.g.TypeIndex(n)] = append(path, n), n
 		top, _, _, err := f.doms.Largest(ctx, n, 1)
 		if err != nil {
 			return n, err
 		}
 		if len(top) == 0 || !f.g.IsObject(top[0]) || float64(f.doms.Retained(top[0])) < drop*float64(f.doms.Retained(n)) ||
 			f.g.TypeIndex(top[0]) == f.g.TypeIndex(n) {
-			return f.whole(n), nil
+			break
 		}
 		n = top[0]
 	}
-	return n, nil
+	for _, head := range path { // each link of a chain has most of the link before it, but the last has little of the first
+		if float64(f.doms.Retained(last[f.g.TypeIndex(head)])) < drop*float64(f.doms.Retained(head)) {
+			n = head
+			break
+		}
+	}
+	return f.whole(n), nil
 }
 
 // groups finds types with a large common retained size and without a single owner of their objects. Objects that are

@@ -393,3 +393,16 @@ func TestBesides(t *testing.T) {
 		}
 	})
 }
+
+// TestChainOfTypes: where objects of several types take turns in a chain, each with most of what the one before it retains, the chain counts at its first
+// object. Its last has next to nothing, and would hide it.
+func TestChainOfTypes(t *testing.T) {
+	d, err := sosgo.Open("../../../testdata/dumps/waits/net9-feed/net9-feed.dmp.zst", sosgo.Options{Offline: true})
+	require.NoError(t, err)
+	defer d.Close()
+	s := of(t, findIn(t, d, leaks.Options{}), func(s *answer.Suspect) bool { return s.Point != nil && s.Point.Type.S == "Clerk.Key" })
+	assert.Greater(t, s.Retained, uint64(400*2048))
+	require.NotNil(t, s.Path)
+	assert.Contains(t, s.Path.Root.Name, "Clerk.Feed.head")
+	assert.Len(t, s.Path.Objects, 1, "the first key")
+}

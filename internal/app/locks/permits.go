@@ -22,6 +22,7 @@ type boundedCollection struct {
 	_        objects.Shape    `of:"System.Collections.Concurrent.BlockingCollection<>"`
 	Capacity objects.IntField `field:"_boundedCapacity"`
 	Free     objects.RefField `field:"_freeNodes"`
+	Items    objects.RefField `field:"_occupiedNodes"`
 }
 
 // freeNodes is the field of a BlockingCollection that has the semaphore of its free places.
@@ -87,6 +88,21 @@ func (g *grapher) fullCollection(w *wait) (target.Addr, answer.Statement) {
 	if !strings.HasPrefix(name, "System.Collections.Concurrent.BlockingCollection") || !strings.Contains(name[strings.LastIndexByte(name, '.')+1:], "Add") {
 		return 0, answer.Statement{}
 	}
+	at, k, x := g.collection(w, func(k *boundedCollection) *objects.RefField { return &k.Free })
+	if k == nil {
+		return 0, answer.Statement{}
+	}
+	n, err := k.Capacity.Int(x)
+	if err != nil {
+		g.s.gaps.Note(err)
+		return at, words.IsFull.Of()
+	}
+	return at, words.HasAllItems.Of(words.N(n))
+}
+
+// collection returns the BlockingCollection with the semaphore that a thread waits for in the field that by selects. If it finds no collection
+// it returns 0 and nil, and notes what it could not read.
+func (g *grapher) collection(w *wait, by func(*boundedCollection) *objects.RefField) (target.Addr, *boundedCollection, objects.Instance) {
 	var unread error
 	for root := range g.s.framework(w.thread) {
 		if root.Interior {
@@ -102,21 +118,16 @@ func (g *grapher) fullCollection(w *wait) (target.Addr, answer.Statement) {
 			unread = cmp.Or(unread, err)
 			continue
 		}
-		if free, err := k.Free.Addr(x); err != nil || free != w.lock.Address {
+		if semaphore, err := by(k).Addr(x); err != nil || semaphore != w.lock.Address {
 			unread = cmp.Or(unread, err)
 			continue
 		}
-		n, err := k.Capacity.Int(x)
-		if err != nil {
-			g.s.gaps.Note(err)
-			return o.Addr, words.IsFull.Of()
-		}
-		return o.Addr, words.HasAllItems.Of(words.N(n))
+		return o.Addr, k, x
 	}
 	if unread != nil {
-		g.s.gaps.Note(fmt.Errorf("the collection that a thread adds to: %w", unread))
+		g.s.gaps.Note(fmt.Errorf("the collection of items that a thread waits for: %w", unread))
 	}
-	return 0, answer.Statement{}
+	return 0, nil, 0
 }
 
 // releases returns the method of the program in which a thread waits for a semaphore, directly or by a wrapper, if it releases a semaphore

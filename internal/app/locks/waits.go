@@ -1002,6 +1002,9 @@ func (g *grapher) end(w *wait) answer.Statement {
 		if u := g.s.uses[w.lock]; u != nil && len(u.holders) > 0 {
 			return words.StateHolder.Of(w.lock.Counts, g.holderName(&u.holders[0]), entered(u.holders[0].strength))
 		}
+		if at, _, _ := g.collection(w, func(k *boundedCollection) *objects.RefField { return &k.Items }); at != 0 && w.lock.count == 0 {
+			return words.StateItems.Of(words.Object(at))
+		}
 		return words.StateUnknown.Of(w.lock.Counts)
 	}
 	return answer.Statement{}
