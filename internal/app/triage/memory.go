@@ -561,8 +561,11 @@ func soundness(_ context.Context, q *Answers) (view, error) {
 		return view{}, err
 	}
 	v := view{}
-	if s.Incomplete {
+	switch {
+	case s.Incomplete:
 		v.partly = firstOf(s.Noted(), target.ErrNotInDump)
+	case s.Moving: // what was read can be sound, and the rest damaged
+		v.partly = target.ErrInCollection
 	}
 	if s.Errors == 0 {
 		return v, nil

@@ -121,7 +121,10 @@ func judge(ctx context.Context, q *Answers, o Options) (judged, error) {
 			u := unknown(s.name, v.partly)
 			u.Partly = true
 			if moving(v.partly) {
-				u.Moving, u.Reason, u.Settles = true, target.ErrInCollection.Error()+"; neither damage nor locks and permits left behind can be judged", "another dump, taken a moment later"
+				u.Moving, u.Reason = true, target.ErrInCollection.Error()+"; neither damage nor locks and permits left behind can be judged"
+				if !ended(out.Findings) {
+					u.Settles = "another dump, taken a moment later"
+				}
 			}
 			out.Unknown = append(out.Unknown, u)
 		case len(v.found) == 0 && v.beside:
@@ -142,10 +145,29 @@ func judge(ctx context.Context, q *Answers, o Options) (judged, error) {
 	q.contended(out.Findings, workers)
 	rank(out.Findings)
 	out.Findings = causeOfStarvation(out.Findings, workers)
+	for i := range out.Findings {
+		f := &out.Findings[i]
+		f.Next = onlyOnce(f.Next)
+	}
 	if !seen {
 		return out, cmp.Or(errs...)
 	}
 	return out, ctx.Err()
+}
+
+// onlyOnce returns a list without what it has a second time: one method may be what waits and what others wait for.
+func onlyOnce(list []string) (out []string) {
+	for _, s := range list {
+		if !slices.Contains(out, s) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// ended reports whether a crash is among the findings of a triage: no later dump can be taken.
+func ended(list []answer.Finding) bool {
+	return slices.ContainsFunc(list, func(f answer.Finding) bool { return f.Kind == answer.FindingCrash })
 }
 
 // miss records why a part of the subject could not be checked: the first of errs, as firstOf has it.

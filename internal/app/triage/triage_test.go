@@ -1020,6 +1020,40 @@ func TestContendedLock(t *testing.T) {
 	}
 }
 
+// TestSoundSoFar: a heap is not sound because what could be read of it during a collection is. After a crash no later dump can be taken.
+func TestSoundSoFar(t *testing.T) {
+	q := healthy()
+	q.VerifyHeap = Got(&answer.Soundness{Objects: 68, Moving: true}, nil)
+	judged := func() *answer.TriageAbsent {
+		a, err := Judge(context.Background(), q, Options{})
+		require.NoError(t, err)
+		assert.NotContains(t, a.Quiet, "soundness of the heap")
+		i := slices.IndexFunc(a.Unknown, func(u answer.TriageAbsent) bool { return u.Subject == "soundness of the heap" })
+		require.GreaterOrEqual(t, i, 0)
+		return &a.Unknown[i]
+	}
+	u := judged()
+	assert.True(t, u.Moving)
+	assert.Equal(t, "another dump, taken a moment later", u.Settles)
+
+	q.Crash = Got(&answer.Crash{Why: answer.Statement{Text: "it died"}}, nil)
+	u = judged()
+	assert.True(t, u.Moving)
+	assert.Empty(t, u.Settles)
+}
+
+// TestNextOnce: a command that shows two parts of a finding is advised once.
+func TestNextOnce(t *testing.T) {
+	q := healthy()
+	x := answer.Conclude(answer.FindingFull, answer.Statement{Text: "it is full"}, answer.StrengthLikely)
+	x.Show = []string{"dumpobj 1", "dumpasync -address 2", "dumpasync -address 2"}
+	q.Waits = Got(&answer.Waits{Verdicts: []answer.Verdict{x}}, nil)
+	a, err := Judge(context.Background(), q, Options{})
+	require.NoError(t, err)
+	require.Len(t, a.Findings, 1)
+	assert.Equal(t, []string{"dumpobj 1", "dumpasync -address 2", "waits"}, a.Findings[0].Next)
+}
+
 // TestPremises: what a collection in progress makes of the heap is no damage, and a subject that lost its premise is not quiet.
 func TestPremises(t *testing.T) {
 	q := healthy()

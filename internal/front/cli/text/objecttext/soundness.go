@@ -29,7 +29,7 @@ func Soundness(p *report.Page, s *answer.Soundness, traces bool) {
 	p.Printf("%s objects verified, %s errors.\n", report.Commas(s.Objects), report.Commas(uint64(s.Errors)))
 	switch {
 	case s.Errors > 0 || badBlocks > 0:
-	case s.Incomplete && !p.SOS: // SOS says nothing of it
+	case (s.Incomplete || s.Moving) && !p.SOS: // SOS says nothing of it
 		p.Print("No heap corruption detected in what could be read.\n")
 	default:
 		p.Print("No heap corruption detected.\n")

@@ -28,4 +28,5 @@ func TestSoundnessInACollection(t *testing.T) {
 	s.Errors, s.Faults = 0, nil
 	assert.NotContains(t, text(s, false, false), "No heap corruption")
 	assert.NotContains(t, text(s, false, false), "damaged")
+	assert.Contains(t, text(s, false, true), "No heap corruption detected in what could be read.\n")
 }
