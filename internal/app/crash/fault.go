@@ -200,6 +200,9 @@ func (d *describer) concludeFault() {
 	a, access, touched := touchedBy(d.faultRecord())
 	says := d.faultSays(ip, a, access, touched)
 	evidence := []answer.Statement{words.FaultAt.Of(f.how, words.Address(ip), d.decoded(ip))}
+	if d.rt != nil && d.rt.Instance().Module.Contains(ip) {
+		evidence = append(evidence, words.RuntimesCode.Of())
+	}
 	if out.Touched != nil {
 		if text := readAsText(out.Touched.Address); !text.IsZero() {
 			evidence = append(evidence, words.ReadsAsText.Of(words.Address(out.Touched.Address), text))
@@ -207,9 +210,6 @@ func (d *describer) concludeFault() {
 	}
 	if d.mapped != "" {
 		evidence = append(evidence, words.InFileMapping.Of(words.Address(out.Touched.Address), words.Text(d.mapped)))
-	}
-	if d.rt != nil && d.rt.Instance().Module.Contains(ip) {
-		evidence = append(evidence, words.RuntimesCode.Of())
 	}
 	d.blame(says, answer.StrengthLikely, evidence...)
 }

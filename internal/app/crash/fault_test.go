@@ -184,6 +184,15 @@ func TestFaults(t *testing.T) {
 	_, err := target.Bytes(p, ip, 1)
 	require.ErrorIs(t, err, target.ErrNotInDump)
 	assert.Contains(t, describe().Likely, "libcoreclr.so+0x1230 accessed 0x123456, called from ")
+
+	// What the runtime's code stumbles over matters more than how the address reads: short answers have the first evidence alone.
+	p.x.Signal.Address = 0x414243444546
+	x = describe()
+	blamed := x.Verdicts[x.Blames-1].Evidence
+	require.Len(t, blamed, 3)
+	assert.Contains(t, blamed[1], "objects or the runtime's data may have been overwritten")
+	assert.Contains(t, blamed[2], "ASCII text")
+
 	signal(target.SIGSEGV, 1, 0x123456)
 	assert.Empty(t, describe().Likely, "the process may have written it in a handler")
 }
