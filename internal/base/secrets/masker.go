@@ -202,14 +202,15 @@ func (m *Masker) Masked() uint64 { return m.count.Load() }
 
 // Text returns a text with its secrets replaced by Mask. Text that a Masker has written stays
 // unchanged.
-func (m *Masker) Text(text string) string { return m.text(text, nil) }
+func (m *Masker) Text(text string) string { return m.text(text) }
 
 // Besides returns Text for answers to a user: a known value that a text of said has whole is not masked.
-func (m *Masker) Besides(said *Said) func(text string) string {
-	return func(text string) string { return m.text(text, said) }
+func (m *Masker) Besides(said ...*Said) func(text string) string {
+	return func(text string) string { return m.text(text, said...) }
 }
 
-func (m *Masker) text(text string, said *Said) string {
+func (m *Masker) text(text string, said ...*Said) string {
+	isSaid := func(value string) bool { return slices.ContainsFunc(said, func(s *Said) bool { return s.has(value) }) }
 	var spans []Span
 	for _, s := range Find(text) {
 		from, to := whole(text, s.Start, s.End)
@@ -222,7 +223,7 @@ func (m *Masker) text(text string, said *Said) string {
 		}
 		list := m.heads[text[i:i+cutKnown]]
 		if n := longest(list, text, i); n > 0 {
-			if !said.has(text[i : i+n]) {
+			if !isSaid(text[i : i+n]) {
 				from, to := whole(text, i, i+n)
 				spans = insert(spans, Span{from, to, KindNamed})
 			}
@@ -230,7 +231,7 @@ func (m *Masker) text(text string, said *Said) string {
 		}
 	}
 	for from, to := range m.parts.in(text) {
-		if said.has(text[from:to]) {
+		if isSaid(text[from:to]) {
 			continue
 		}
 		from, to = whole(text, from, to)
@@ -331,6 +332,13 @@ type Writer struct {
 
 // NewWriter returns a Writer on w that masks texts with mask, such as Masker.Text.
 func NewWriter(mask func(string) string, w io.Writer) *Writer { return &Writer{mask: mask, w: w} }
+
+// Mask masks what is held, and then uses another function.
+func (w *Writer) Mask(mask func(string) string) error {
+	err := w.Close()
+	w.mask = mask
+	return err
+}
 
 // Write masks the whole lines of p and holds the rest.
 func (w *Writer) Write(p []byte) (int, error) {

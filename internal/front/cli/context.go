@@ -48,8 +48,10 @@ type Context struct {
 	redact   bool
 	masking  *secrets.Writer
 	mask     func(string) string // nil until learnSecrets has read the secrets of the dump
-	echo     func(string) string // as mask, for the output; see echoed
+	show     func(string) string // as mask, for the answer; see shown
+	echo     func(string) string // as mask, for warnings and errors; see echoed
 	typed    []string            // the words of the command's line
+	said     *secrets.Said       // what Echo declares, and results of expressions
 
 	broken   breakable
 	progress []*Progress

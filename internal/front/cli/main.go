@@ -538,7 +538,7 @@ func (a *app) newContext(ctx context.Context, cmd *Command, p *parser, out *sink
 	c := &Context{Command: cmd, Session: a.session, app: a, ctx: ctx, own: p.own, stderr: a.stderr}
 	var w io.Writer = out
 	if c.redact = a.line.Redact || cmd.Sends && !p.own.given["full"]; c.redact {
-		c.masking = secrets.NewWriter(c.echoed, out)
+		c.masking = secrets.NewWriter(c.shown, out)
 		w = c.masking
 	}
 	c.buf = bufio.NewWriterSize(w, outputBuffer)
@@ -661,7 +661,11 @@ func (c *Context) end(err error) error {
 		if err != nil && err != errExit {
 			failure = problem(err)
 		}
-		jsonErr = errors.Join(c.text.close(), c.json.Close(c.warnings, failure))
+		jsonErr = c.text.close()
+		if c.masking != nil { // warnings and the error follow
+			jsonErr = errors.Join(jsonErr, c.json.Flush(), c.buf.Flush(), c.masking.Mask(c.echoed))
+		}
+		jsonErr = errors.Join(jsonErr, c.json.Close(c.warnings, failure))
 	}
 	err = errors.Join(jsonErr, c.buf.Flush())
 	if c.masking != nil {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/sosgo/sosgo/internal/base/mmapfile"
 	"github.com/sosgo/sosgo/internal/base/outfile"
+	"github.com/sosgo/sosgo/internal/base/secrets"
 	"github.com/sosgo/sosgo/internal/front/report"
 )
 
@@ -170,6 +172,7 @@ func (c *Context) WriteFile(name string, mode WriteMode, write func(io.Writer) e
 	if err := c.MayWrite(); err != nil {
 		return err
 	}
+	c.Echo(name)
 	var made error // the error of write, which may be about the answer
 	perm := c.Session.perm
 	if mode == Private {
@@ -180,6 +183,18 @@ func (c *Context) WriteFile(name string, mode WriteMode, write func(io.Writer) e
 		return made
 	})
 	return asWriteError(err, made)
+}
+
+// WriteText is WriteFile for text, in which secrets are masked as they are in the command's output.
+func (c *Context) WriteText(name string, mode WriteMode, write func(io.Writer) error) error {
+	return c.WriteFile(name, mode, func(w io.Writer) error {
+		mask := c.Mask()
+		if mask == nil {
+			return write(w)
+		}
+		masking := secrets.NewWriter(mask, w)
+		return cmp.Or(write(masking), masking.Close())
+	})
 }
 
 // asWriteError wraps err as a WriteError if it is about the file. made is the error of the function that wrote the
@@ -208,6 +223,7 @@ func (c *Context) WriteDir(name string, write func(dir string) error) error {
 	if err := c.MayWrite(); err != nil {
 		return err
 	}
+	c.Echo(name)
 	return outfile.WriteDir(name, c.Session.perm, write)
 }
 

@@ -36,11 +36,12 @@ func (c *Context) learnSecrets() error {
 	if c.Command.Bytes {
 		return c.MayShowBytes()
 	}
-	said := &secrets.Said{}
+	typed := &secrets.Said{}
 	for _, word := range c.typed {
-		said.Add(word)
+		typed.Add(word)
 	}
-	defer func() { c.ctx = secrets.WithSaid(secrets.WithMask(c.ctx, c.masked), said) }()
+	c.said = &secrets.Said{}
+	defer func() { c.ctx = secrets.WithSaid(secrets.WithMask(c.ctx, c.masked), c.said) }()
 	c.mask = secrets.NewMasker().Text
 	if c.dump == nil || c.app.env.Mask == nil {
 		return nil
@@ -50,11 +51,28 @@ func (c *Context) learnSecrets() error {
 		return fmt.Errorf("secrets: %w", err)
 	}
 	c.mask = mask.Text
-	c.echo = mask.Besides(said)
+	c.show, c.echo = mask.Besides(c.said), mask.Besides(c.said, typed)
 	return nil
 }
 
-// echoed returns text as masked does, for the output: what the user typed is no secret there.
+// Echo declares that the answer repeats a text of the command line: an expression that it has the values of, the name of a file that is written.
+// A secret in it is not masked in the answer. All else in an answer is the process's, and a word of the command line that is equal to it must not
+// show it.
+func (c *Context) Echo(text string) {
+	if c.said != nil {
+		c.said.Add(text)
+	}
+}
+
+// shown returns text as masked does, for the answer: what Echo declares is no secret there, nor are the results of expressions.
+func (c *Context) shown(text string) string {
+	if c.redact && c.show != nil {
+		return c.show(text)
+	}
+	return c.masked(text)
+}
+
+// echoed is shown for warnings and errors, which repeat what the user typed.
 func (c *Context) echoed(text string) string {
 	if c.redact && c.echo != nil {
 		return c.echo(text)

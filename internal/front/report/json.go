@@ -135,7 +135,7 @@ func (e *JSONEncoder) field(f *jsonenc.Field, v reflect.Value, warn func(error))
 		return e.fail(f.Name)
 	}
 	e.reflect(v)
-	return e.flush()
+	return e.Flush()
 }
 
 // rows writes a slice or an iterator as the list name.
@@ -201,7 +201,7 @@ func (e *JSONEncoder) Value(v any) error {
 	e.state = jsonWhole
 	e.print(`,"result":`)
 	e.value(v)
-	return e.flush()
+	return e.Flush()
 }
 
 // Field writes one field of a result that is an object.
@@ -210,7 +210,7 @@ func (e *JSONEncoder) Field(name string, v any) error {
 		return e.fail(name)
 	}
 	e.value(v)
-	return e.flush()
+	return e.Flush()
 }
 
 // List starts the list name of the result, or for an empty name the list that is the result. Item starts lists, too;
@@ -254,7 +254,7 @@ func (e *JSONEncoder) item(list string, v reflect.Value) error {
 	e.print("\n")
 	e.items++
 	e.reflect(v)
-	return e.flush()
+	return e.Flush()
 }
 
 func (e *JSONEncoder) rawItems(list string, rows []byte) error {
@@ -269,7 +269,7 @@ func (e *JSONEncoder) rawItems(list string, rows []byte) error {
 	}
 	e.items++
 	e.print("\n")
-	if err := e.flush(); err != nil {
+	if err := e.Flush(); err != nil {
 		return err
 	}
 	_, e.enc.Err = e.w.Write(rows)
@@ -299,7 +299,7 @@ func (e *JSONEncoder) Close(warnings []Problem, failure *Problem) error {
 		e.value(failure)
 	}
 	e.print("}\n")
-	return e.flush()
+	return e.Flush()
 }
 
 // enterField writes what stands between the last field and the value of the field name. It reports whether a field may.
@@ -357,7 +357,8 @@ func (e *JSONEncoder) emit(b []byte) error {
 	return err
 }
 
-func (e *JSONEncoder) flush() error {
+// Flush writes what has been encoded.
+func (e *JSONEncoder) Flush() error {
 	if len(e.enc.Buf) > 0 {
 		_, err := e.w.Write(e.enc.Buf)
 		e.enc.Buf = e.enc.Buf[:0]

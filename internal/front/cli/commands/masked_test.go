@@ -1,9 +1,12 @@
 package commands_test
 
 import (
+	"bytes"
+	"compress/gzip"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -17,6 +20,7 @@ import (
 
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/internal/front/cli/commands"
+	"github.com/sosgo/sosgo/internal/test/testcase"
 )
 
 const secretsDump = "../../../../testdata/dumps/secrets/net10-secrets/net10-secrets.dmp.zst"
@@ -184,6 +188,46 @@ func TestMembersOfSecrets(t *testing.T) {
 	}
 }
 
+// TestFilesAreMasked checks that the files that commands write besides their output have no secret, whatever their form.
+func TestFilesAreMasked(t *testing.T) {
+	const secret = "x7Kq-986JL"
+	raw, err := (&testcase.Case{Path: testcase.Plain(secretsDump)}).Raw()
+	require.NoError(t, err)
+	wide := func(s string) []byte { return []byte(strings.Join(strings.Split(s, ""), "\x00")) } // UTF-16, but for the last byte
+	named := bytes.ReplaceAll(raw, wide("thread-wpmd-9860JLA"), wide("Password="+secret))
+	require.NotEqual(t, raw, named, "the dump has no thread of this name")
+	dir := t.TempDir()
+	dump := filepath.Join(dir, "named.dmp.zst")
+	require.NoError(t, os.WriteFile(dump, named, 0o600))
+	p := findPlanted(t)
+	written := 0
+	for _, line := range []string{
+		fmt.Sprintf("dumpstring -out OUT %x", p.object), fmt.Sprintf("dumpstring -raw %x > OUT", p.object), fmt.Sprintf("dumpstring -json %x > OUT", p.object),
+		"stacks -export folded -perthread -o OUT", "stacks -export speedscope -o OUT", "stacks -export pprof -o OUT", "stacks -export json -o OUT", "stacks -export pprof > OUT",
+		"export speedscope -o OUT", "export pprof -o OUT", "traverseheap OUT", "traverseheap -xml OUT",
+	} {
+		for _, options := range [][]string{{"-redact"}, nil} {
+			out := filepath.Join(dir, "out")
+			args := append([]string{"-offline", "-d", dump}, options...)
+			code, _, errs := runSpelling(t, append(args, "-c", strings.ReplaceAll(line, "OUT", out))...)
+			b, err := os.ReadFile(out)
+			require.NoError(t, err, "%s: %d %s", line, code, errs)
+			require.NoError(t, os.Remove(out))
+			if zipped, err := gzip.NewReader(bytes.NewReader(b)); err == nil {
+				b, err = io.ReadAll(zipped)
+				require.NoError(t, err, line)
+			}
+			shows := strings.Contains(string(b), secret) || strings.Contains(string(b), p.secret)
+			if options != nil {
+				assert.False(t, shows, line)
+			} else if shows {
+				written++
+			}
+		}
+	}
+	assert.GreaterOrEqual(t, written, 7)
+}
+
 // TestRowsStay checks that masking one row leaves the rows around it as they are.
 func TestRowsStay(t *testing.T) {
 	_, plain, _ := runSpelling(t, "-d", secretsDump, "-c", "dumpheap -strings")
@@ -237,6 +281,36 @@ func TestEchoIsNoOracle(t *testing.T) {
 			assert.Equal(t, said(wrong), said(right), line)
 		}
 	}
+}
+
+// TestTypedIsNoOracle types a whole secret where the answer has it, too: what was typed is shown, and the process's text is masked.
+func TestTypedIsNoOracle(t *testing.T) {
+	p := findPlanted(t)
+	wrong := p.secret[:len(p.secret)-1] + string(p.secret[len(p.secret)-1]^1)
+	o := fmt.Sprintf("0x%x", p.object)
+	field := "query from objects of Planted.Account | select addr(Password), Password"
+	_, out, errs := runSpelling(t, "-d", secretsDump, "-c", field)
+	alone := regexp.MustCompile(`(0x[0-9a-f]+) "([a-z]{4}-\d{4}[A-Z]{3})"`).FindStringSubmatch(out)
+	require.NotNil(t, alone, "%s%s", out, errs)
+	masked := 0
+	for _, line := range []string{
+		"dumpheap -strings -where '\"GUESS\" != null'", "dumpheap -type System.String -where '\"GUESS\" != null'", "dumpobj 'obj(AT) ?? \"GUESS\"'", "dumpstring 'obj(AT) ?? \"GUESS\"'",
+		"dumpobj -show '\"GUESS\", this' AT", "dumpobj -show '\"GUESS\"' AT", "listnearobj 'obj(AT) ?? \"GUESS\"'", "gcroot 'obj(AT) ?? \"GUESS\"'", "dumpobj AT GUESS", "dumpheap -strings GUESS",
+		"eval '\"GUESS\", obj(AT)'", "query from strings | where \"GUESS\" != null | select text, this, \"GUESS\"",
+	} {
+		for _, options := range [][]string{nil, {"-json"}} {
+			for _, secret := range []struct{ at, right, wrong string }{{o, p.secret, wrong}, {alone[1], alone[2], alone[2][:11] + string(alone[2][11]^1)}} {
+				said := func(guess string) string {
+					typed := strings.NewReplacer("AT", secret.at, "GUESS", guess).Replace(line)
+					_, out, errs := runSpelling(t, append(append([]string{"-d", secretsDump, "-redact"}, options...), "-c", typed)...)
+					masked += strings.Count(out, "<hidden>") + strings.Count(out, `\u003chidden>`)
+					return strings.ReplaceAll(out+errs, guess, "GUESS")
+				}
+				assert.Equal(t, said(secret.wrong), said(secret.right), "%s %v", line, options)
+			}
+		}
+	}
+	assert.Greater(t, masked, 100)
 }
 
 // spelled returns expressions that put a text together: of pieces, by escapes, in other letters, and by each function and method that takes a text.

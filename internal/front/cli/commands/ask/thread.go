@@ -7,9 +7,11 @@ import (
 	"math"
 	"strings"
 
+	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/app/crash"
 	"github.com/sosgo/sosgo/internal/front/cli"
+	"github.com/sosgo/sosgo/internal/threads"
 	"github.com/sosgo/sosgo/process"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
@@ -169,4 +171,23 @@ func Stacks(c *cli.Context, native bool) (*stackwalk.Walker, []*stackwalk.Thread
 	}
 	WarnOfOthers(c, walker.Runtime())
 	return walker, RunningThreads(c, all, walker.Runtime()), nil
+}
+
+// Profile returns the stacks of the threads that Stacks returns. Where secrets are masked, so are names of threads: the profile may be written as
+// something that is no text.
+func Profile(c *cli.Context, native bool) (*answer.Profile, error) {
+	walker, list, err := Stacks(c, native)
+	if err != nil {
+		return nil, err
+	}
+	profile, err := threads.Profile(c.Context(), walker, list, threads.ProfileOptions{Native: native, Symbols: Dump(c).Symbols()})
+	if err != nil {
+		return nil, err
+	}
+	if mask := c.Mask(); mask != nil {
+		for i := range profile.Threads {
+			profile.Threads[i].Name = mask(profile.Threads[i].Name)
+		}
+	}
+	return profile, nil
 }

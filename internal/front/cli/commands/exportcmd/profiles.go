@@ -9,7 +9,6 @@ import (
 	"github.com/sosgo/sosgo/internal/front/cli/commands/ask"
 	"github.com/sosgo/sosgo/internal/front/cli/text/threadtext"
 	"github.com/sosgo/sosgo/internal/front/remote"
-	"github.com/sosgo/sosgo/internal/threads"
 	"github.com/sosgo/sosgo/process"
 )
 
@@ -29,20 +28,11 @@ func askProfile(form export.ProfileForm) func(*cli.Context, *exportOptions) (*an
 func askStacks(c *cli.Context, o *exportOptions, form string) (*answer.Exported, error) {
 	out := &answer.Exported{Of: "stacks"}
 	return out, c.WriteFile(o.Path, cli.New, func(w io.Writer) error {
-		walker, list, err := ask.Stacks(c, o.Native)
-		if err != nil {
-			return err
-		}
-		profile, err := threads.Profile(c.Context(), walker, list, threads.ProfileOptions{Native: o.Native, Symbols: ask.Dump(c).Symbols()})
+		profile, err := ask.Profile(c, o.Native)
 		if err != nil {
 			return err
 		}
 		out.Gaps, out.Stacks = profile.Gaps, len(profile.Threads)
-		if mask := c.Mask(); mask != nil {
-			for i := range profile.Threads {
-				profile.Threads[i].Name = mask(profile.Threads[i].Name)
-			}
-		}
 		page := c.Page(w)
 		threadtext.Profile(page, profile, threadtext.ProfileOptions{Form: form, Title: remote.Base(c.Session.Path()), PerThread: o.PerThread})
 		return page.Err()

@@ -81,6 +81,7 @@ func (o *heapOptions) table(c *cli.Context, f *heap.Filter) (*answer.Listing, er
 	if err != nil {
 		return nil, err
 	}
+	c.Echo(o.Select)
 	q, err := query.Select(c.Context(), p, o.Where, o.Select, query.Options{Filter: f})
 	if err != nil {
 		return nil, ask.Misread(c, err)
@@ -221,7 +222,7 @@ func askTraverseHeap(c *cli.Context, o *traverseOptions) (*answer.GraphFile, err
 		write = objecttext.WriteGraphXML
 	}
 	file := &answer.GraphFile{File: o.File, Types: len(g.Types), Roots: len(g.Roots)}
-	if err := c.WriteFile(o.File, cli.New, func(w io.Writer) (err error) {
+	if err := c.WriteText(o.File, cli.New, func(w io.Writer) (err error) {
 		file.Objects, err = write(w, g)
 		return err
 	}); err != nil {

@@ -51,6 +51,10 @@ func askDumpObj(c *cli.Context, o *objOptions) (*answer.Object, error) {
 	if x == nil {
 		return nil, invalidObject(ask.Misread(c, err))
 	}
+	if o.Show != "" && c.Mask() != nil { // what is typed is not masked: no text of the object stands beside it
+		c.Echo(o.Show)
+		x = &answer.Object{Gaps: x.Gaps, Address: x.Address, Type: x.Type, MethodTable: x.MethodTable, Size: x.Size, File: x.File, Shown: x.Shown}
+	}
 	if err != nil {
 		return x, cli.WithAnswer(ask.Misread(c, err))
 	}
@@ -197,7 +201,7 @@ func askDumpString(c *cli.Context, o *stringOptions) (*answer.String, error) {
 
 // writeTextFile writes a text to a file in UTF-8, unescaped.
 func writeTextFile(c *cli.Context, path string, text answer.LongText) error {
-	return c.WriteFile(path, cli.Replace, func(w io.Writer) error {
+	return c.WriteText(path, cli.Replace, func(w io.Writer) error {
 		buf := bufio.NewWriter(w)
 		err := text.StreamText(func(part string) error {
 			_, err := buf.WriteString(utf16text.Valid(part))

@@ -60,7 +60,9 @@ func askEval(c *cli.Context, o *evalOptions) (*answer.Evaluations, error) {
 	if err != nil {
 		return nil, err
 	}
-	e, err := query.Evaluate(c.Context(), p, strings.Join(o.Expression, " "))
+	text := strings.Join(o.Expression, " ")
+	c.Echo(text)
+	e, err := query.Evaluate(c.Context(), p, text)
 	if err = ask.Misread(c, err); e == nil {
 		return nil, err
 	}
@@ -140,6 +142,8 @@ func askQuery(c *cli.Context, o *queryOptions) (*answer.Query, error) {
 	if err != nil {
 		return nil, err
 	}
-	out, err := query.Run(c.Context(), p, strings.Join(o.Question, " "), o.Options)
+	text := strings.Join(o.Question, " ")
+	c.Echo(text)
+	out, err := query.Run(c.Context(), p, text, o.Options)
 	return out, ask.Misread(c, err)
 }

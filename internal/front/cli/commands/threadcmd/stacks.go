@@ -53,12 +53,7 @@ func askStacks(c *cli.Context, o *exportOptions) (*answer.Profile, error) {
 		return nil, c.Usagef("-export %s makes no JSON result; give it a file with -o", o.Export)
 	}
 	o.title = remote.Base(c.Session.Path())
-	native := o.Native || ask.View(c).StacksOnly()
-	walker, list, err := ask.Stacks(c, native)
-	if err != nil {
-		return nil, err
-	}
-	profile, err := threads.Profile(c.Context(), walker, list, threads.ProfileOptions{Native: native, Symbols: ask.Dump(c).Symbols()})
+	profile, err := ask.Profile(c, o.Native || ask.View(c).StacksOnly())
 	if err != nil || o.Out == "" {
 		return profile, err
 	}
