@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/textproto"
 	"net/url"
 	"strings"
 	"time"
@@ -94,10 +95,21 @@ func portOf(u *url.URL) string {
 	return cmp.Or(u.Port(), map[string]string{"http": "80", "https": "443"}[u.Scheme])
 }
 
-// WithoutAddress removes the address that net/http adds to its errors. Its query may contain a signature.
+// WithoutAddress removes the address that net/http adds to its errors, and the addresses and lines of an answer's head that it quotes. Their queries may
+// contain a signature.
 func WithoutAddress(err error) error {
-	if u := (*url.Error)(nil); errors.As(err, &u) {
-		return u.Err
+	u := (*url.Error)(nil)
+	if !errors.As(err, &u) {
+		return err
 	}
-	return err
+	if errors.As(u.Err, new(textproto.ProtocolError)) {
+		return errors.New("the head of the answer is malformed")
+	}
+	if before, _, found := strings.Cut(u.Err.Error(), locationHeader); found {
+		return errors.New(before + locationHeader)
+	}
+	return u.Err
 }
+
+// locationHeader is where net/http's error about an address to redirect to begins to quote it.
+const locationHeader = " Location header"
