@@ -168,6 +168,9 @@ func (a *app) checkDesk(cmd *Command, given *binding) error {
 	if cmd.session != nil || cmd.Serves || cmd.Live {
 		return &UsageError{Command: cmd.Name, Text: "this is for the command line"}
 	}
+	if a.desk.Redact && !a.line.Redact {
+		return &UsageError{Command: cmd.Name, Text: "from here secrets are not shown: -redact=false", Hint: "run the command in a shell"}
+	}
 	var files []any
 	named := func(p *param) {
 		if p.Kind == File {

@@ -67,3 +67,40 @@ func TestDeskWritesNothing(t *testing.T) {
 	}
 	assert.Greater(t, tried, 40)
 }
+
+// TestDeskStaysMasked asks a desk that masks secrets with the options that would show them, also in the blocks and pipes of a line.
+func TestDeskStaysMasked(t *testing.T) {
+	opened, err := commands.Open(t.Context(), secretsDump, cli.OpenOptions{Offline: true})
+	require.NoError(t, err)
+	defer opened.Close()
+	p := findPlanted(t)
+	at := fmt.Sprintf("%x", p.object)
+	desk := cli.NewDesk(cli.Env{Commands: commands.All(), Open: commands.Open, Mask: commands.Mask}, opened, secretsDump, "")
+	for _, redact := range []bool{true, false} {
+		desk.Redact = redact
+		shown := 0
+		try := func(q cli.Question) {
+			var out bytes.Buffer
+			desk.Answer(t.Context(), q, &out, &out)
+			if p.shows(out.String()) != "" {
+				shown++
+				assert.False(t, redact, "%v %s", q.Words, q.Line)
+			}
+		}
+		for _, option := range []string{"-redact=false", "--redact=false", "-REDACT=0", "-redact=no", "/redact=false", "-redact=f"} {
+			for _, command := range []string{"dumpstring", "dumpobj", "db", "listnearobj"} {
+				try(cli.Question{Words: []string{command, option, at}})
+				try(cli.Question{Words: []string{command, at, option}})
+				try(cli.Question{Words: []string{option, command, at}})
+				try(cli.Question{Words: []string{command, at, option}, JSON: true})
+				try(cli.Question{Line: command + " " + at + " " + option})
+			}
+			try(cli.Question{Line: ".foreach (x {.echo " + at + "}) {dumpstring " + option + " ${x}}"})
+			try(cli.Question{Line: ".echo " + at + " | foreach dumpstring " + option})
+			try(cli.Question{Line: "dumpheap -strings " + option + " | head -n 1000"})
+		}
+		if !redact {
+			assert.Greater(t, shown, 10)
+		}
+	}
+}

@@ -393,6 +393,9 @@ func TestSecrets(t *testing.T) {
 					shown += strings.Count(string(all), v)
 				}
 			}
+			if _, r := call(t, c, "command", map[string]any{"command": "dumpheap", "arguments": []string{"-strings", "-redact=false"}, "format": format}); !secret {
+				assert.True(t, r.Failed, "an agent can lift the masking")
+			}
 			if secret {
 				assert.NotZero(t, shown, "nothing that could be masked is there")
 			} else {
