@@ -3,6 +3,7 @@ package lazy
 import (
 	"context"
 	"errors"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 
@@ -149,6 +150,7 @@ func (l *computation) leave(c *run, first bool) {
 // that caller's limits may be the reason, and the next caller may have others.
 func (l *computation) compute(c *run, f func() (any, error)) {
 	r := &result{}
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true)) // a mapped file may have been truncated
 	defer func() {
 		if v := recover(); v != nil {
 			r.panic = workers.Caught(v)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -209,4 +210,12 @@ func TestLeaveTwice(t *testing.T) {
 	time.Sleep(60 * time.Millisecond)
 	close(end)
 	wg.Wait()
+}
+
+// TestFaults checks that a fault in a mapped file that was truncated is a panic in computations, too.
+func TestFaults(t *testing.T) {
+	var v lazy.Value[bool]
+	isPanic, err := v.GetContext(t.Context(), func(context.Context) (bool, error) { return debug.SetPanicOnFault(true), nil })
+	assert.NoError(t, err)
+	assert.True(t, isPanic)
 }

@@ -3,8 +3,8 @@ package webclient_test
 import (
 	"fmt"
 	"io"
-	"net"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"testing"
 
@@ -16,27 +16,21 @@ import (
 
 // TestWithoutAddress asks a server that redirects to addresses with user, password and query, most of them malformed.
 func TestWithoutAddress(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer l.Close()
-	heads := make(chan string, 1)
-	go func() {
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			_, _ = conn.Read(make([]byte, 4096))
-			_, _ = fmt.Fprintf(conn, "HTTP/1.1 302 Found\r\n%s\r\nContent-Length: 0\r\nConnection: close\r\n\r\n", <-heads)
+	var head string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		conn, _, err := w.(http.Hijacker).Hijack() // net/http would mend the head
+		if assert.NoError(t, err) {
+			_, _ = fmt.Fprintf(conn, "HTTP/1.1 302 Found\r\n%s\r\nContent-Length: 0\r\nConnection: close\r\n\r\n", head)
 			_ = conn.Close()
 		}
-	}()
+	}))
+	defer server.Close()
 	client := webclient.New(webclient.Options{Others: func(_, to *url.URL) error { return fmt.Errorf("it redirects to %s", to.Host) }})
 	for _, to := range []string{
 		"%?sig=SIGNED", ":?sig=SIGNED", "\x1b[31m?sig=SIGNED", "http://u:SIGNED@[::1/", "http://u:SIGNED@h:1:2/?sig=SIGNED", "//u:SIGNED@h/?sig=SIGNED", "ht tp://u:SIGNED@h/", "file://u:SIGNED@h/?sig=SIGNED",
 	} {
-		heads <- "Location: " + to
-		resp, err := client.Get("http://" + l.Addr().String() + "/?sig=SIGNED")
+		head = "Location: " + to
+		resp, err := client.Get(server.URL + "/?sig=SIGNED")
 		if err == nil {
 			_, _ = io.Copy(io.Discard, resp.Body)
 			_ = resp.Body.Close()

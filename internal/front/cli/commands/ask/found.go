@@ -3,6 +3,7 @@ package ask
 import (
 	"fmt"
 	"iter"
+	"runtime/debug"
 
 	"github.com/sosgo/sosgo/internal/front/cli"
 )
@@ -29,7 +30,10 @@ func FoundNamed[T any](c *cli.Context, rows iter.Seq2[T, error], what, part stri
 // Found returns rows. If rows yields only errors, Found returns the first error instead, so that an empty list never
 // hides unreadable data. what names the rows in the error.
 func Found[T any](rows iter.Seq2[T, error], what string) (iter.Seq2[T, error], error) {
-	next, stop := iter.Pull2(rows)
+	next, stop := iter.Pull2(func(yield func(T, error) bool) {
+		debug.SetPanicOnFault(true) // for a goroutine of its own: a mapped file may have been truncated
+		rows(yield)
+	})
 	var lost []error
 	begun := false
 	for {
