@@ -117,6 +117,7 @@ type ThreadWait struct {
 	Line   int         `json:"line,omitempty" doc:"line in it"`
 	Chain  []string    `json:"chain,omitempty" doc:"of a task: the async methods from the one that it is to the one that waits"`
 	Ends   string      `json:"ends,omitempty" doc:"how the wait can end by itself: after a time, by a cancellation, by any of several tasks; absent if nothing says that it can"`
+	Soon   bool        `json:"soon,omitempty" doc:"it gets the lock in a moment: nobody holds it, or its holders are about to release it"`
 	Until  string      `json:"until,omitempty" doc:"of a task: what that one waits for"`
 }
 

@@ -57,6 +57,8 @@ type ThreadActivity struct {
 	Text string
 	// Top is the method of the topmost managed frame, or nil.
 	Top *dac.MethodDesc
+	// Called is the method by which the thread calls unmanaged code, or nil.
+	Called *dac.MethodDesc
 	// By is the method that Text is based on, or nil.
 	By *dac.MethodDesc
 	// Caller is the topmost method outside of the framework, or nil.
@@ -138,7 +140,7 @@ var waitRules = []waitRule{
 	{"System.IO.Directory*", "", ActivityFile, "uses the file system"},
 	{"System.Environment", "Exit _Exit", ActivityExit, "ends the process (Environment.Exit)"},
 	{"System.GC", "WaitForPendingFinalizers _WaitForPendingFinalizers", ActivityRuntime, "waits for the finalizers (GC.WaitForPendingFinalizers)"},
-	{"System.GC", "WaitForFullGC _WaitForFullGC", ActivityRuntime, "waits for notice of a collection"},
+	{"System.GC", "WaitForFullGC _WaitForFullGC", ActivityEvent, "waits for notice of a collection"},
 	{"System.GC", "Collect _Collect", ActivityRuntime, "requested a collection"},
 }
 
@@ -216,8 +218,15 @@ type activityFinder struct {
 	first     *stackwalk.Frame
 	framework bool // only methods of the framework so far
 	unnamed   bool // a method without a readable name may be the one that waits
+	spins     bool // the last method spins
 	native    bool // an activation of native code, which is what NativeAOT's methods are
 }
+
+// A Lock spins for a moment before it begins to wait (.NET 9 and later). Idle workers spin by the same class.
+const (
+	spinWaiter = "System.Threading.LowLevelSpinWaiter"
+	spinsFirst = "System.Threading.Lock"
+)
 
 // examine looks at the next outer frame. It reports whether it needs more.
 func (a *activityFinder) examine(f *stackwalk.Frame) bool {
@@ -248,6 +257,9 @@ func (a *activityFinder) examine(f *stackwalk.Frame) bool {
 	if md == nil {
 		return true
 	}
+	if a.out.rt == nil && f.Kind == stackwalk.FrameExplicit && f.Explicit.CallsUnmanaged() && a.first.Kind == f.Kind && a.first.Explicit.Addr == f.Explicit.Addr {
+		a.out.Called = md
+	}
 	a.out.rt = f.Runtime
 	if f.Kind == stackwalk.FrameManaged && a.out.Top == nil {
 		a.out.Top = md
@@ -275,6 +287,12 @@ func (a *activityFinder) examine(f *stackwalk.Frame) bool {
 			a.framework = false
 		} else if activity, text, ok := WaitsFor(class, method); ok {
 			a.out.Activity, a.out.Text, a.out.By = activity, text, md
+			if a.spins = class == spinWaiter || a.spins && class == spinsFirst; a.spins && class == spinsFirst {
+				a.out.set(ActivityRunning, "runs (spins before it waits for a lock)")
+				a.out.By = nil
+			}
+		} else {
+			a.spins = class == spinWaiter
 		}
 	}
 	return true

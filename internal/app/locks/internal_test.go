@@ -71,7 +71,7 @@ func TestGivesNext(t *testing.T) {
 
 // TestNobody checks that a semaphore counts as unheld only if all possible holders were read.
 func TestNobody(t *testing.T) {
-	monitor := &lock{Lock: answer.Lock{Kind: answer.LockMonitor}}
+	monitor := &lock{Lock: answer.Lock{Kind: answer.LockMonitor, Held: true}}
 	stuck, brief := &stackwalk.Thread{OS: &target.Thread{ID: 7}}, &stackwalk.Thread{OS: &target.Thread{ID: 8}}
 	inner, ended := &lock{Lock: answer.Lock{Kind: answer.LockMonitor, Address: 0x10}}, &stackwalk.Thread{}
 	enters, left := &stackwalk.Thread{OS: &target.Thread{ID: 9}}, &stackwalk.Thread{OS: &target.Thread{ID: 10}}
@@ -284,6 +284,7 @@ func TestIsNode(t *testing.T) {
 
 // TestSoonFree checks that a semaphore is soon free if all holders go on soon, and few wait by that measure.
 func TestSoonFree(t *testing.T) {
+	const goesOn = -2
 	for _, c := range []struct {
 		why      string
 		most     int64
@@ -303,19 +304,87 @@ func TestSoonFree(t *testing.T) {
 		{"how many there are is not known", math.MaxInt32, []int32{2, 2}, 0, answer.StrengthLikely, 20, true},
 		{"they may have left", 2, []int32{2, 2}, 0, answer.StrengthPossible, 20, false},
 		{"nobody is known to have entered it", math.MaxInt32, nil, 2, answer.StrengthLikely, 1, false},
+		{"it goes on", 1, []int32{goesOn}, 0, answer.StrengthLikely, 29, true},
+		{"a crowd waits for one that goes on", 1, []int32{goesOn}, 0, answer.StrengthLikely, 30, false},
+		{"one goes on, the other waits for ever", 2, []int32{goesOn, -1}, 0, answer.StrengthLikely, 20, false},
 	} {
-		l, other := &lock{Lock: answer.Lock{Kind: answer.LockSemaphore}, most: c.most}, &lock{Lock: answer.Lock{Kind: answer.LockMonitor}}
+		l, other := &lock{Lock: answer.Lock{Kind: answer.LockSemaphore}, most: c.most}, &lock{Lock: answer.Lock{Kind: answer.LockMonitor, Held: true}}
 		u := &semaphoreUse{gives: true, inside: make([]user, c.inside)}
 		s := &survey{gaps: &answer.Gaps{}, uses: map[*lock]*semaphoreUse{l: u}}
 		for _, timeout := range c.timeouts {
+			if timeout == goesOn {
+				u.holders = append(u.holders, holder{box: 0x30, strength: c.strength}) // it stands nowhere: what it awaits has completed
+				continue
+			}
 			thread := &stackwalk.Thread{OS: &target.Thread{ID: 7}}
 			s.waits = append(s.waits, &wait{thread: thread, lock: other, how: answer.HowRecorded, timeout: timeout})
 			u.holders = append(u.holders, holder{thread: thread, strength: c.strength})
 		}
 		g := newGrapher(s)
 		g.nodes()
-		assert.Equal(t, c.want, g.soonFree(l, u, c.waiting), c.why)
+		assert.Equal(t, c.want, g.soonFree(l, u, c.waiting, 30), c.why)
 	}
+}
+
+// TestNext checks that who waits for a lock that is free, or whose holder is not recorded yet, gets it next: no other kind of lock records its holders so.
+func TestNext(t *testing.T) {
+	thread, other := &stackwalk.Thread{OS: &target.Thread{ID: 7}}, &stackwalk.Thread{OS: &target.Thread{ID: 8}}
+	of := func(kind answer.WaitKind, held, entered bool) *lock {
+		return &lock{Lock: answer.Lock{Kind: kind, Held: held}, entered: entered}
+	}
+	for _, c := range []struct {
+		why  string
+		w    wait
+		want bool
+	}{
+		{"a free monitor", wait{lock: of(answer.LockMonitor, false, false)}, true},
+		{"a free Lock", wait{lock: of(answer.LockLock, false, false)}, true},
+		{"just entered", wait{lock: of(answer.LockMonitor, true, true)}, true},
+		{"its owner is of no thread", wait{lock: of(answer.LockMonitor, true, false)}, false},
+		{"its owner is known", wait{lock: of(answer.LockMonitor, true, false), runners: []*stackwalk.Thread{other}}, false},
+		{"a pulse", wait{lock: of(answer.LockMonitor, false, false), pulse: true}, false},
+		{"a semaphore", wait{lock: of(answer.LockSemaphore, false, false)}, false},
+		{"readers are not recorded", wait{lock: of(answer.LockReaderWriter, false, false)}, false},
+		{"no lock", wait{}, false},
+	} {
+		c.w.thread = thread
+		assert.Equal(t, c.want, c.w.isNext(), c.why)
+		g := newGrapher(&survey{gaps: &answer.Gaps{}, waits: []*wait{&c.w}})
+		g.nodes()
+		assert.Equal(t, c.want, g.threadMoves(thread), c.why)
+		if c.want {
+			assert.Equal(t, isMoment, g.releases(thread, 20, 0), "a holder that gets its next lock")
+		}
+	}
+}
+
+// TestHolderThatWaits checks that a thread which waits for a lock itself releases its own when that one is released, and that a chain of such is bounded.
+func TestHolderThatWaits(t *testing.T) {
+	free, held := &lock{Lock: answer.Lock{Kind: answer.LockMonitor}}, &lock{Lock: answer.Lock{Kind: answer.LockMonitor, Held: true}}
+	chain := func(n int, last *lock) (first *stackwalk.Thread, g *grapher) {
+		s := &survey{gaps: &answer.Gaps{}}
+		for i := range n {
+			w := &wait{thread: &stackwalk.Thread{OS: &target.Thread{ID: uint32(i)}}, lock: last}
+			if i > 0 {
+				w.lock, w.runners = &lock{Lock: answer.Lock{Kind: answer.LockMonitor, Held: true}}, []*stackwalk.Thread{first}
+			}
+			first, s.waits = w.thread, append(s.waits, w)
+		}
+		g = newGrapher(s)
+		g.nodes()
+		return first, g
+	}
+	first, g := chain(deepHolders, free)
+	assert.Equal(t, isMoment, g.releases(first, 20, 0), "the last of them is the next")
+	kind, _ := g.heldBy([]*stackwalk.Thread{first}, 20)
+	assert.Equal(t, answer.NoFinding, kind)
+	first, g = chain(deepHolders, held)
+	assert.Equal(t, isStuck, g.releases(first, 1, 0), "nobody is known to hold what the last one waits for")
+	kind, severity := g.heldBy([]*stackwalk.Thread{first}, 1)
+	assert.Equal(t, answer.FindingHeld, kind)
+	assert.Empty(t, severity)
+	first, g = chain(deepHolders+2, free)
+	assert.Equal(t, isStuck, g.releases(first, 1, 0), "so long a chain is not followed")
 }
 
 // TestLoopsBehind checks that a loop counts if it begins behind the call that entered a semaphore, and that any counts in another method.

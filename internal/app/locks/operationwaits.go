@@ -14,7 +14,6 @@ import (
 	"github.com/sosgo/sosgo/internal/app/shapes"
 	"github.com/sosgo/sosgo/internal/app/tasks"
 	"github.com/sosgo/sosgo/internal/base/compilernames"
-	"github.com/sosgo/sosgo/internal/threads"
 	"github.com/sosgo/sosgo/internal/words"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/stackwalk"
@@ -502,26 +501,6 @@ func (g *grapher) showHolder(h *holder) []string {
 	return []string{"dumpasync -address " + addressText(h.box)}
 }
 
-// briefly bounds the waits after which a holder is about to go on.
-const briefly = time.Second
-
-// moves reports whether a holder of a semaphore goes on, or is about to: it runs, sleeps, or stands in a short timed wait.
-func (g *grapher) moves(h *holder) bool {
-	if h.thread != nil {
-		return g.threadMoves(h.thread)
-	}
-	op := g.s.standing[h.box]
-	switch {
-	case op == nil:
-		return true // what it awaits has completed
-	case op.thing.cause == tasks.CauseRunning:
-		t := g.s.runs(op.leaf)
-		return t != nil && g.threadMoves(t)
-	}
-	length, known := g.pauseOf(h)
-	return known && length <= briefly
-}
-
 // passes reports whether a semaphore is about to be free for the operations that wait for it: its holders take turns or are about to go on, or the
 // waiters are few and what entered it runs on threads, which wait for nothing that is known, such as one that writes a message.
 func (g *grapher) passes(l *lock, waiting int) bool {
@@ -529,7 +508,7 @@ func (g *grapher) passes(l *lock, waiting int) bool {
 	if u == nil || len(u.holders) == 0 {
 		return false
 	}
-	return waiting < fewOperations && !slices.ContainsFunc(u.holders, func(h holder) bool { return !g.runsFor(&h) }) || g.takesTurns(l, u, waiting) || g.queued(l, u)
+	return waiting < fewOperations && !slices.ContainsFunc(u.holders, func(h holder) bool { return !g.runsFor(&h) }) || g.takesTurns(l, u, waiting, crowdAsync) || g.queued(l, u)
 }
 
 // queued reports whether all that may have entered a semaphore wait for nothing but their turn in the thread pool, as many as may enter it.
@@ -542,13 +521,14 @@ func (g *grapher) queued(l *lock, u *semaphoreUse) bool {
 
 // takesTurns reports whether the holders of a semaphore take turns: it is soon free for all who wait, and no holder stands in a loop that it has begun
 // since. A holder in a loop may wait for something that never happens.
-func (g *grapher) takesTurns(l *lock, u *semaphoreUse, waiting int) bool {
-	return g.soonFree(l, u, waiting) && !slices.ContainsFunc(u.holders, func(h holder) bool { return g.s.repeats(&h) })
+func (g *grapher) takesTurns(l *lock, u *semaphoreUse, waiting, most int) bool {
+	return g.soonFree(l, u, waiting, most) && !slices.ContainsFunc(u.holders, func(h holder) bool { return g.s.repeats(&h) })
 }
 
 // soonFree reports whether all holders of a semaphore go on, and those that stand in a delay or sleep do so for so short that all who wait have had
-// their turn briefly later. Where the semaphore records how many permits there are, each of them needs a holder: the others may be lost.
-func (g *grapher) soonFree(l *lock, u *semaphoreUse, waiting int) bool {
+// their turn briefly later; if all of them run, fewer wait than most. Where the semaphore records how many permits there are, each of them needs a
+// holder: the others may be lost.
+func (g *grapher) soonFree(l *lock, u *semaphoreUse, waiting, most int) bool {
 	if l.most < math.MaxInt32 && int64(len(u.holders)+len(u.inside)) < l.most {
 		return false
 	}
@@ -560,9 +540,14 @@ func (g *grapher) soonFree(l *lock, u *semaphoreUse, waiting int) bool {
 		}
 		if length, known := g.pauseOf(h); known {
 			longest, timed = max(longest, length), timed+1
+		} else if t := h.thread; t != nil && g.of[t] == nil && !g.runs(t) {
+			return false // it sleeps for an unknown time
 		}
 	}
-	return timed > 0 && time.Duration((waiting+timed-1)/timed)*longest <= briefly
+	if timed == 0 {
+		return len(u.holders) > 0 && waiting < most
+	}
+	return time.Duration((waiting+timed-1)/timed)*longest <= briefly
 }
 
 // pauseOf returns for how long a holder stands in a delay, a sleep or a timed wait, if it does and the dump has the time.
@@ -570,6 +555,9 @@ func (g *grapher) pauseOf(h *holder) (length time.Duration, known bool) {
 	if t := h.thread; t != nil {
 		if w := g.of[t]; w != nil {
 			return time.Duration(w.timeout) * time.Millisecond, w.timeout >= 0 && w.how == answer.HowRecorded
+		}
+		if t.OS == nil || t.Managed == nil {
+			return 0, false
 		}
 		length, known = g.s.sleepOf(t)
 		return length, known && length >= 0
@@ -580,36 +568,6 @@ func (g *grapher) pauseOf(h *holder) (length time.Duration, known bool) {
 	}
 	length, err := g.s.found.tasks.DelayOf(op.leaf)
 	return length, err == nil || errors.Is(err, tasks.ErrElapsed) // a worker is about to go on with it
-}
-
-// fewOperations is how many operations that wait for a semaphore are no longer the usual moment of a busy one.
-const fewOperations = 3
-
-// runsFor reports whether what a holder waits for runs on a thread that waits for nothing that is known.
-func (g *grapher) runsFor(h *holder) bool {
-	op := g.s.standing[h.box]
-	if h.thread != nil || op == nil || op.thing.cause != tasks.CauseRunning {
-		return false
-	}
-	t := g.s.runs(op.leaf)
-	return t != nil && g.of[t] == nil
-}
-
-// threadMoves reports whether a thread runs, stands in a short timed wait or sleep, or waits for a lock that the class library holds for a few
-// instructions. A sleep of unknown length may be short. A thread that is stopped for a collection runs after it.
-func (g *grapher) threadMoves(t *stackwalk.Thread) bool {
-	if w := g.of[t]; w != nil {
-		if g.entering(w) {
-			return true
-		}
-		return w.timeout >= 0 && w.how == answer.HowRecorded && time.Duration(w.timeout)*time.Millisecond <= briefly
-	}
-	a := threads.ActivityOf(t, g.s.r.walker.Walk(g.s.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}))
-	if a.Activity == threads.ActivitySleep {
-		length, known := g.s.sleepOf(t)
-		return !known || length >= 0 && length <= briefly
-	}
-	return a.Activity == threads.ActivityRunning || a.Activity == threads.ActivitySuspended || a.Activity == threads.ActivityCollecting
 }
 
 // sleepOf returns for how long a thread sleeps, negative for ever, if the program's method calls Thread.Sleep with a constant.

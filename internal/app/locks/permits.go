@@ -64,12 +64,14 @@ func (g *grapher) fullSemaphore(l *lock, list []*wait) *answer.Verdict {
 		}
 		v.Kind, v.Statement = answer.FindingFull, words.FullCollection.Of(g.waiting(list), name, limitOf(list), state)
 		v.Show[0] = "dumpobj " + addressText(collection)
-		if takers := g.s.takers(collection); len(takers) > 0 {
+		if takers := g.s.takers(collection); g.keepsTaking(takers, len(list)) {
+			return nil
+		} else if len(takers) > 0 {
 			g.taken(&v, takers)
 		} else {
 			v.Statement = v.Plus(words.NobodyTakes.Of())
 		}
-	} else if u := g.s.uses[l]; u == nil || !u.gives && len(u.holders) == 0 || !g.permits(&v, l) || g.takesTurns(l, u, len(list)) {
+	} else if u := g.s.uses[l]; u == nil || !u.gives && len(u.holders) == 0 || !g.permits(&v, l) || g.takesTurns(l, u, len(list), crowd) {
 		return nil
 	}
 	for _, w := range list {

@@ -62,6 +62,7 @@ type lock struct {
 	arrived  answer.Statement // of a Barrier: how many participants have arrived
 	signaled bool             // of a Barrier or CountdownEvent: some signals have come
 	folded   bool             // reported with the lock that it is part of
+	entered  bool             // held by a thread that is not recorded yet
 	pulse    bool             // more threads wait for a pulse than were found
 
 	unread      bool  // not all readers of a ReaderWriterLockSlim could be searched for
@@ -323,6 +324,7 @@ func (s *survey) monitor(b *dac.SyncBlock) *lock {
 			l.Recursion-- // the runtime counts the first entry
 		}
 		if s.ownedBy(l, s.ownerOf(b)); b.OwnerID == 0 && b.OwnerThread == 0 {
+			l.entered = true
 			l.says(words.JustEntered.Of())
 		}
 	}
@@ -394,6 +396,7 @@ func (s *survey) managedLock(l *lock, o objects.Object) (bool, error) {
 	switch {
 	case err != nil || !v.Held:
 	case v.OwnerID == 0:
+		l.entered = true
 		l.says(words.JustEntered.Of())
 	case v.ManagedID:
 		s.ownedBy(l, stackwalk.ThreadByManagedID(s.r.threads, v.OwnerID))

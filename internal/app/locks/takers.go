@@ -108,6 +108,12 @@ func loopsAround(il []byte, at int) (map[int]int, error) {
 	return loops, nil
 }
 
+// keepsTaking reports whether a thread that takes from a full collection again and again runs, and few wait for room: the collection is full by design,
+// and what adds to it is slowed down.
+func (g *grapher) keepsTaking(takers []holder, waiting int) bool {
+	return waiting < crowd && slices.ContainsFunc(takers, func(h holder) bool { return g.threadMoves(h.thread) && !g.s.endless(h.thread) })
+}
+
 // taken adds who takes from a full collection to the conclusion that threads wait for room in it.
 func (g *grapher) taken(v *answer.Verdict, list []holder) {
 	h := &list[0]

@@ -60,6 +60,7 @@ func (r *Reader) Waits(ctx context.Context, o Options) (*answer.Waits, error) {
 	g.describe()
 	out.Looked = s.looked
 	var idle idleCount
+	var listed []*wait
 	for _, w := range s.waits {
 		if w.entryIdles() {
 			idle.add(entryWaits, g.rows[w.thread].Method, 0)
@@ -72,7 +73,7 @@ func (r *Reader) Waits(ctx context.Context, o Options) (*answer.Waits, error) {
 			idle.add("a library's own thread waits for work", g.rows[w.thread].Method, 0)
 			continue
 		}
-		out.Threads = append(out.Threads, *g.rows[w.thread])
+		listed = append(listed, w)
 	}
 	groups := g.grouped(&idle)
 	for _, w := range groups {
@@ -92,6 +93,9 @@ func (r *Reader) Waits(ctx context.Context, o Options) (*answer.Waits, error) {
 		return nil, err
 	}
 	out.Verdicts = append(out.Verdicts, queued...)
+	for _, w := range listed {
+		out.Threads = append(out.Threads, *g.rows[w.thread]) // the conclusions say which of them go on soon
+	}
 	return out, ctx.Err()
 }
 
@@ -211,7 +215,7 @@ func (g *grapher) describe() {
 		if w.remote != "" {
 			row.Kind = w.remote
 		}
-		row.Statement = g.does(w, true)
+		row.Statement, row.Soon = g.does(w, true), w.isNext()
 	}
 }
 
@@ -1041,6 +1045,9 @@ func (g *grapher) others() []answer.Verdict {
 		if g.circled[w] || g.described[w] || w.lock != nil || len(w.tasks) > 0 || !slices.ContainsFunc(w.runners, func(t *stackwalk.Thread) bool { return g.of[t] != nil }) || g.joinsWorkers(w) {
 			continue
 		}
+		if kind, _ := g.heldBy(w.runners, 1); w.class != 0 && kind == answer.NoFinding {
+			continue // the constructor goes on in a moment
+		}
 		v := answer.Conclude(answer.FindingWait, words.OtherWait.Of(g.name(w.thread), g.does(w, true), g.placeOf(w), g.end(w), g.onward(w.runners, w)), answer.StrengthLikely, g.evidence(w))
 		v.Show, v.Sites = g.show(w), []answer.Site{g.site(w)}
 		out = append(out, v)
@@ -1070,7 +1077,11 @@ func (g *grapher) held() []answer.Verdict {
 				strength = answer.StrengthLikely
 			}
 		}
-		if len(names) == 0 || g.passing(l, first) {
+		if len(names) == 0 {
+			continue
+		}
+		if g.passing(l, first) {
+			g.soon(alike)
 			continue
 		}
 		waiting := words.ManyWait.Of(words.N(len(names)), words.Join(", ", names[:min(len(names), listedWaiters)]...), moreThan(len(names), listedWaiters))
@@ -1089,7 +1100,9 @@ func (g *grapher) held() []answer.Verdict {
 			onward = words.LeftHeld.Of(g.name(first.runners[0]))
 		default:
 			onward = g.onward(first.runners, first)
-			kind, severity = g.heldBy(first.runners, len(names))
+			if kind, severity = g.heldBy(first.runners, len(names)); kind == answer.NoFinding {
+				g.soon(alike)
+			}
 		}
 		v := answer.Conclude(kind, words.HeldLock.Of(g.holds(l, first), g.lockName(l), waiting, limitOf(alike), onward), strength, g.evidences(alike)...)
 		v.Count, v.Sites, v.Thing, v.Severity = len(names), g.sites(alike), g.lockName(l).Text, severity
@@ -1100,105 +1113,6 @@ func (g *grapher) held() []answer.Verdict {
 		out = append(out, v)
 	}
 	return out
-}
-
-// heldBy judges a lock by the threads that hold it: none of them may be about to release it.
-func (g *grapher) heldBy(holders []*stackwalk.Thread, waiting int) (answer.FindingKind, answer.Severity) {
-	kind, severity := answer.NoFinding, answer.Severity("")
-	for _, t := range holders {
-		switch g.releases(t, waiting, 0) {
-		case isStuck:
-			return answer.FindingHeld, ""
-		case isBusy:
-			kind, severity = answer.FindingHeld, answer.SeverityWarning
-		}
-	}
-	return kind, severity
-}
-
-// A release says when a thread releases a lock that others wait for.
-type release uint8
-
-const (
-	isStuck  release = iota // nothing says that it does
-	isBusy                  // it runs
-	isMoment                // in a moment: most locks of a busy process look so now and then
-)
-
-// releases judges a thread that holds a lock. One that runs moves on, unless it is in a loop that has no way out or only reads; if no loop has begun
-// since it entered, it is out in a moment. One that sleeps does so, too, if all who wait have their turn within a second. The time is the constant that
-// its code passes to Thread.Sleep. One that waits for a lock itself does when that lock is released.
-func (g *grapher) releases(t *stackwalk.Thread, waiting, depth int) release {
-	if w := g.of[t]; w != nil && w.lock != nil && !w.pulse && !g.circled[w] && depth < deepHolders {
-		if len(w.runners) == 0 && w.lock.Kind == answer.LockMonitor && !w.lock.Held {
-			return isMoment // it is the next
-		}
-		out := isStuck
-		for i, next := range w.runners {
-			if r := g.releases(next, waiting, depth+1); i == 0 || r < out {
-				out = r
-			}
-		}
-		return out
-	}
-	if !g.runs(t) {
-		if length, known := g.s.sleepOf(t); known && length >= 0 && time.Duration(waiting)*length <= briefly {
-			return isMoment
-		}
-		return isStuck
-	}
-	switch section := g.s.sectionOf(t); {
-	case g.s.endless(t), waiting >= contended && section == sectionSpins:
-		return isStuck
-	case waiting < contended, section == sectionStraight && waiting < crowd:
-		return isMoment
-	}
-	return isBusy
-}
-
-// deepHolders bounds the holders that wait for each other.
-const deepHolders = 8
-
-// contended is how many threads wait for a lock that does not pass from one to the other quickly, though its holder runs in a loop. If it does not,
-// as many as a crowd wait for a lock that is busy.
-const (
-	contended = 3
-	crowd     = 16
-)
-
-// runs reports whether a thread runs, or does so after a collection.
-func (g *grapher) runs(t *stackwalk.Thread) bool {
-	if t.OS == nil || t.Managed == nil || g.of[t] != nil {
-		return false
-	}
-	switch threads.ActivityOf(t, g.s.r.walker.Walk(g.s.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{})).Activity {
-	case threads.ActivityRunning, threads.ActivityRuntime, threads.ActivitySuspended, threads.ActivityCollecting:
-		return true
-	case threads.ActivityLock:
-		return g.s.enters(t)
-	}
-	return false
-}
-
-// passing reports whether a thread that runs holds a lock which the class library uses itself, as in a SemaphoreSlim: it does for a few instructions.
-func (g *grapher) passing(l *lock, w *wait) bool {
-	_, inner := g.s.on[l.Address]
-	if !inner || len(w.runners) != 1 || w.runners[0].OS == nil || g.of[w.runners[0]] != nil {
-		return false
-	}
-	t := w.runners[0]
-	a := threads.ActivityOf(t, g.s.r.walker.Walk(g.s.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}))
-	return a.Activity == threads.ActivityNative || !g.idles(t) && g.threadMoves(t)
-}
-
-// entering reports whether a thread waits for a lock which the class library uses itself, as in a SemaphoreSlim. It gets the lock soon, even where a
-// waiter that was woken holds it, unless the holder has ended.
-func (g *grapher) entering(w *wait) bool {
-	if w.lock == nil || len(w.runners) == 1 && w.runners[0].OS == nil {
-		return false
-	}
-	_, inner := g.s.on[w.lock.Address]
-	return inner
 }
 
 // lockName names a lock by its kind, its address and the field that holds it.

@@ -108,9 +108,7 @@ func (q *Answers) entersSoon(c *answer.Crash, x *answer.Verdict) bool {
 	for i := range c.Waiting.Threads {
 		if t := &c.Waiting.Threads[i]; t.Finalizer && t.Kind == answer.ActivityLock {
 			at := slices.IndexFunc(w.Threads, func(o answer.ThreadWait) bool { return o.Thread.OSID == t.OSID })
-			return at < 0 || slices.ContainsFunc(w.Verdicts, func(v answer.Verdict) bool {
-				return v.Kind == answer.NoFinding && w.Threads[at].Object != 0 && slices.Contains(v.Show, fmt.Sprintf("dumpobj %016x", uint64(w.Threads[at].Object)))
-			})
+			return at < 0 || w.Threads[at].Soon
 		}
 	}
 	return false

@@ -954,8 +954,9 @@ func TestFinalizerEnters(t *testing.T) {
 	says.Sites = []answer.Site{{Does: string(answer.ActivityLock)}}
 	thread := answer.Thread{OSID: 4, Finalizer: true}
 	waits := answer.ThreadWait{Thread: thread, Kind: answer.LockMonitor, Object: 0x50}
-	passes := answer.Verdict{Kind: answer.NoFinding, Show: []string{"dumpobj 0000000000000050"}}
-	held := answer.Verdict{Kind: answer.FindingHeld, Show: passes.Show}
+	passes := waits
+	passes.Soon = true
+	held := answer.Verdict{Kind: answer.FindingHeld, Show: []string{"dumpobj 0000000000000050"}}
 	unread := &answer.Waits{}
 	unread.Note(target.ErrNotInDump)
 	for name, c := range map[string]struct {
@@ -964,7 +965,7 @@ func TestFinalizerEnters(t *testing.T) {
 		found bool
 	}{
 		"in no list":       {&answer.Waits{}, answer.ActivityLock, false},
-		"the lock passes":  {&answer.Waits{Threads: []answer.ThreadWait{waits}, Verdicts: []answer.Verdict{passes}}, answer.ActivityLock, false},
+		"the lock passes":  {&answer.Waits{Threads: []answer.ThreadWait{passes}}, answer.ActivityLock, false},
 		"the lock is held": {&answer.Waits{Threads: []answer.ThreadWait{waits}, Verdicts: []answer.Verdict{held}}, answer.ActivityLock, true},
 		"no verdict":       {&answer.Waits{Threads: []answer.ThreadWait{waits}}, answer.ActivityLock, true},
 		"not read":         {unread, answer.ActivityLock, true},

@@ -39,6 +39,11 @@ namespace Quay
         static async Task Produces() { while (true) await full.Put(1); }
         static async Task Five() { for (int i = 0; i < 5; i++) sum += await jobs.Take(); }
         static void Locks(int waiters) { T("holder", () => { lock (gate) Computes(); }); Thread.Sleep(200); for (int i = 0; i < waiters; i++) T("waiter " + i, () => { lock (gate) sum++; }); }
+        static readonly string a = new string('a', 2000000);
+        static void Searches() { string text = a + a, part = a + "b" + a; sum += text.IndexOf(part.Substring(1000000, 2000000), StringComparison.Ordinal); }
+        static void Holds(Action work, int waiters) { T("holder", () => { lease.Wait(); work(); lease.Release(); }); Thread.Sleep(200); for (int i = 0; i < waiters; i++) T("waiter " + i, () => { lease.Wait(); sum++; lease.Release(); }); }
+        static void Naps() { while (true) lock (gate) Thread.Sleep(1); }
+        static void Watches() { lock (gate) while (!enough) Thread.Sleep(10); }
         public static void Main(string[] args)
         {
             string kind = args.Length > 1 ? args[1] : args[0];
@@ -52,7 +57,11 @@ namespace Quay
                 case "workers": for (int i = 0; i < 20; i++) { jobs.Put(1).Wait(); } keep.Add(All(i => Works())); break; // a twin: they have jobs, and wait for something else
                 case "producers": keep.Add(All(i => Produces())); break; // another: the queue is full, and nobody takes from it
                 case "five": keep.Add(All(i => Five())); break; // another: each wants five, and then something goes on
-                case "straight": { string a = new string('a', 2000000), text = a + a, part = a + "b" + a; T("holder", () => { lock (gate) sum += text.IndexOf(part.Substring(1000000, 2000000), StringComparison.Ordinal); }); Thread.Sleep(200); for (int i = 0; i < 6; i++) T("waiter " + i, () => { lock (gate) sum++; }); break; } // no loop of the program is in its lock
+                case "straight": T("holder", () => { lock (gate) Searches(); }); Thread.Sleep(200); for (int i = 0; i < 6; i++) T("waiter " + i, () => { lock (gate) sum++; }); break; // no loop of the program is in its lock
+                case "naps": for (int i = 0; i < 6; i++) T("napper " + i, Naps); break; // each has it for a millisecond
+                case "watches": T("holder", Watches); Thread.Sleep(200); for (int i = 0; i < 6; i++) T("waiter " + i, () => { lock (gate) sum++; }); break; // its twin: the holder sleeps as briefly, and waits for what nobody does
+                case "permits": Holds(Searches, 6); break; // who has the permit is in no loop
+                case "permitloop": Holds(Computes, 6); break; // its twin: in a loop
                 case "passes": Locks(2); break; // two threads wait for one that computes
                 case "held": Locks(3); break; // its twin: a third thread waits
                 case "endless": T("holder", () => { lock (gate) NeverEnds(); }); Thread.Sleep(200); T("waiter", () => { lock (gate) sum++; }); break; // another twin: no way leads out of the loop

@@ -1,0 +1,218 @@
+package locks
+
+import (
+	"strings"
+	"time"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/internal/app/tasks"
+	"github.com/sosgo/sosgo/internal/threads"
+	"github.com/sosgo/sosgo/stackwalk"
+)
+
+// What moves is not stuck: a thread or method that goes on by itself soon lets others have what it holds. All conclusions that name a holder judge it
+// here.
+
+// briefly bounds the waits after which a holder is about to go on.
+const briefly = time.Second
+
+// contended is how many threads wait for a lock that does not pass from one to the other quickly, though its holder runs in a loop. If it does not,
+// as many as a crowd wait for a lock that is busy. Suspended operations cost no thread: they are many before they are a crowd.
+const (
+	contended  = 3
+	crowd      = 16
+	crowdAsync = 100
+)
+
+// fewOperations is how many operations that wait for a semaphore are no longer the usual moment of a busy one.
+const fewOperations = 3
+
+// deepHolders bounds the holders that wait for each other.
+const deepHolders = 8
+
+// A release says when a thread releases a lock that others wait for.
+type release uint8
+
+const (
+	isStuck  release = iota // nothing says that it does
+	isBusy                  // it runs
+	isMoment                // in a moment: most locks of a busy process look so now and then
+)
+
+// activityOf returns what a thread does by its stack.
+func (s *survey) activityOf(t *stackwalk.Thread) threads.ThreadActivity {
+	return threads.ActivityOf(t, s.r.walker.Walk(s.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}))
+}
+
+// runs reports whether a thread runs, or does so after a collection.
+func (g *grapher) runs(t *stackwalk.Thread) bool {
+	if t.OS == nil || t.Managed == nil || g.of[t] != nil {
+		return false
+	}
+	switch a := g.s.activityOf(t); a.Activity {
+	case threads.ActivityRunning, threads.ActivityRuntime, threads.ActivitySuspended, threads.ActivityCollecting:
+		return true
+	case threads.ActivityNative:
+		return g.s.inRuntime(&a)
+	case threads.ActivityLock:
+		return g.s.enters(t)
+	}
+	return false
+}
+
+// inRuntime reports whether a thread that runs unmanaged code runs that of the runtime, as the class library's first methods call it. None of them waits
+// for long that is not known to wait. The methods of Interop call the operating system.
+func (s *survey) inRuntime(a *threads.ThreadActivity) bool {
+	if a.Top == nil || a.Err != nil {
+		return false
+	}
+	for _, md := range []*dac.MethodDesc{a.Called, a.Top} {
+		if md == nil {
+			return false
+		}
+		class, err := s.r.rt.TypeName(md.MethodTable, dac.NameNative)
+		if err != nil || !strings.HasPrefix(class, "System.") {
+			return false
+		}
+	}
+	return true
+}
+
+// threadMoves reports whether a thread runs, stands in a short timed wait or sleep, or waits for a lock that passes in a moment. A sleep of unknown
+// length may be short.
+func (g *grapher) threadMoves(t *stackwalk.Thread) bool {
+	if w := g.of[t]; w != nil {
+		return g.entering(w) || w.isNext() || w.isShort()
+	}
+	if t.OS == nil || t.Managed == nil {
+		return false
+	}
+	if a := g.s.activityOf(t); a.Activity == threads.ActivitySleep {
+		length, known := g.s.sleepOf(t)
+		return !known || length >= 0 && length <= briefly
+	}
+	return g.runs(t)
+}
+
+// isShort reports whether a wait is recorded to end within a moment.
+func (w *wait) isShort() bool {
+	return w.timeout >= 0 && w.how == answer.HowRecorded && time.Duration(w.timeout)*time.Millisecond <= briefly
+}
+
+// isNext reports whether a thread waits for a lock that nobody holds, or whose holder is so new that it is not recorded: it is woken next, or the lock
+// has just passed.
+func (w *wait) isNext() bool {
+	if w.lock == nil || w.pulse || len(w.runners) > 0 {
+		return false
+	}
+	switch w.lock.Kind {
+	case answer.LockMonitor, answer.LockLock:
+		return !w.lock.Held || w.lock.entered
+	}
+	return false
+}
+
+// moves reports whether a holder of a semaphore goes on, or is about to: it runs, sleeps, or stands in a short timed wait.
+func (g *grapher) moves(h *holder) bool {
+	if h.thread != nil {
+		return g.threadMoves(h.thread)
+	}
+	op := g.s.standing[h.box]
+	switch {
+	case op == nil:
+		return true // what it awaits has completed
+	case op.thing.cause == tasks.CauseRunning:
+		t := g.s.runs(op.leaf)
+		return t != nil && g.threadMoves(t)
+	}
+	length, known := g.pauseOf(h)
+	return known && length <= briefly
+}
+
+// runsFor reports whether what a holder waits for runs on a thread that waits for nothing that is known.
+func (g *grapher) runsFor(h *holder) bool {
+	op := g.s.standing[h.box]
+	if h.thread != nil || op == nil || op.thing.cause != tasks.CauseRunning {
+		return false
+	}
+	t := g.s.runs(op.leaf)
+	return t != nil && g.of[t] == nil
+}
+
+// heldBy judges a lock by the threads that hold it: none of them may be about to release it.
+func (g *grapher) heldBy(holders []*stackwalk.Thread, waiting int) (answer.FindingKind, answer.Severity) {
+	kind, severity := answer.NoFinding, answer.Severity("")
+	for _, t := range holders {
+		switch g.releases(t, waiting, 0) {
+		case isStuck:
+			return answer.FindingHeld, ""
+		case isBusy:
+			kind, severity = answer.FindingHeld, answer.SeverityWarning
+		}
+	}
+	return kind, severity
+}
+
+// releases judges a thread that holds a lock. One that runs moves on, unless it is in a loop that has no way out or only reads; if no loop has begun
+// since it entered, it is out in a moment. So is one in a pause, if all who wait have their turn within a second. One that waits for a lock itself goes on
+// when that lock is released.
+func (g *grapher) releases(t *stackwalk.Thread, waiting, depth int) release {
+	if w := g.of[t]; w != nil {
+		if w.isNext() {
+			return isMoment
+		}
+		if w.lock != nil && !w.pulse && !g.circled[w] && len(w.runners) > 0 && depth < deepHolders {
+			out := isMoment
+			for _, next := range w.runners {
+				out = min(out, g.releases(next, waiting, depth+1))
+			}
+			return out
+		}
+	}
+	paused := g.pauses(t, waiting)
+	if !paused && !g.runs(t) {
+		return isStuck
+	}
+	switch section := g.s.sectionOf(t); {
+	case g.s.endless(t), waiting >= contended && section == sectionSpins:
+		return isStuck
+	case waiting < contended, section == sectionStraight && (paused || waiting < crowd), section == sectionUnknown && paused:
+		return isMoment
+	}
+	return isBusy
+}
+
+// pauses reports whether a thread stands in a sleep or wait of a known time, so short that all who wait for it have had theirs briefly later. The time of
+// a sleep is the constant that its code passes to Thread.Sleep.
+func (g *grapher) pauses(t *stackwalk.Thread, waiting int) bool {
+	length, known := g.pauseOf(&holder{thread: t})
+	return known && length >= 0 && time.Duration(waiting)*length <= briefly
+}
+
+// soon notes that threads get the lock that they wait for in a moment.
+func (g *grapher) soon(alike []*wait) {
+	for _, w := range alike {
+		g.rows[w.thread].Soon = true
+	}
+}
+
+// passing reports whether a thread that runs holds a lock which the class library uses itself, as in a SemaphoreSlim: it does for a few instructions.
+func (g *grapher) passing(l *lock, w *wait) bool {
+	_, inner := g.s.on[l.Address]
+	if !inner || len(w.runners) != 1 || w.runners[0].OS == nil || g.of[w.runners[0]] != nil {
+		return false
+	}
+	t := w.runners[0]
+	return g.s.activityOf(t).Activity == threads.ActivityNative || !g.idles(t) && g.threadMoves(t)
+}
+
+// entering reports whether a thread waits for a lock which the class library uses itself, as in a SemaphoreSlim. It gets the lock soon, even where a
+// waiter that was woken holds it, unless the holder has ended.
+func (g *grapher) entering(w *wait) bool {
+	if w.lock == nil || len(w.runners) == 1 && w.runners[0].OS == nil {
+		return false
+	}
+	_, inner := g.s.on[w.lock.Address]
+	return inner
+}
