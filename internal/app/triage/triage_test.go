@@ -1055,6 +1055,52 @@ func TestNextOnce(t *testing.T) {
 	assert.Equal(t, []string{"dumpobj 1", "dumpasync -address 2", "waits"}, a.Findings[0].Next)
 }
 
+// TestWorkersThatEnter: workers that are about to enter a lock do not wait. Those that a list of waits has do, and where a wait may be missing it is not known.
+func TestWorkersThatEnter(t *testing.T) {
+	unread := &answer.Waits{}
+	unread.Note(target.ErrNotInDump)
+	for why, c := range map[string]struct {
+		enter, wait int // of four workers in methods that enter a lock: the ones in no list, and those in one
+		events      int // workers that wait for an event
+		soon        bool
+		waits       *answer.Waits
+		want        answer.Severity
+	}{
+		"all enter":                   {4, 0, 0, false, &answer.Waits{}, ""},
+		"one waits for an event":      {3, 0, 1, false, &answer.Waits{}, ""},
+		"half wait for an event":      {2, 0, 2, false, &answer.Waits{}, answer.SeverityHigh},
+		"all wait":                    {0, 4, 0, false, &answer.Waits{}, answer.SeverityHigh},
+		"all are the next":            {0, 4, 0, true, &answer.Waits{}, answer.SeverityWarning},
+		"one enters, two are next":    {1, 2, 1, true, &answer.Waits{}, answer.SeverityWarning},
+		"not all waits could be read": {4, 0, 0, false, unread, answer.SeverityHigh},
+	} {
+		q := healthy()
+		pool := answer.Verdict{Kind: answer.FindingStarved, Statement: answer.Statement{Text: "starved"}, Strength: answer.StrengthLikely}
+		p := &answer.ThreadPool{Kind: answer.PoolPortable, Queued: answer.Known[uint64](9)}
+		for i := range c.enter + c.wait + c.events {
+			site := answer.Site{Thread: uint32(100 + i), Does: string(answer.ActivityLock)}
+			switch {
+			case i >= c.enter+c.wait:
+				site.Does = string(answer.ActivityEvent)
+			case i >= c.enter:
+				c.waits.Threads = append(c.waits.Threads, answer.ThreadWait{Thread: answer.Thread{OSID: site.Thread}, Kind: answer.LockMonitor, Soon: c.soon})
+			}
+			p.Workers = append(p.Workers, answer.PoolWorker{Waits: true})
+			pool.Sites = append(pool.Sites, site)
+		}
+		p.Verdicts = []answer.Verdict{pool}
+		q.ThreadPool = Got(p, nil)
+		q.Waits = Got(c.waits, nil)
+		out, err := Judge(context.Background(), q, Options{})
+		require.NoError(t, err)
+		got := answer.Severity("")
+		if at := slices.IndexFunc(out.Findings, func(f answer.Finding) bool { return f.Kind == answer.FindingStarved }); at >= 0 {
+			got = out.Findings[at].Severity
+		}
+		assert.Equal(t, c.want, got, why)
+	}
+}
+
 // TestPremises: what a collection in progress makes of the heap is no damage, and a subject that lost its premise is not quiet.
 func TestPremises(t *testing.T) {
 	q := healthy()
