@@ -108,11 +108,14 @@ func loopsAround(il []byte, at int) (map[int]int, error) {
 	return loops, nil
 }
 
-// keepsTaking reports whether a thread that takes from a full collection again and again runs, and few wait for room: the collection is full by design,
-// and what adds to it is slowed down.
+// keepsTaking reports whether a thread that takes from a full collection again and again goes on, and few wait for room: the collection is full by
+// design, and what adds to it is slowed down.
 func (g *grapher) keepsTaking(takers []holder, waiting int) bool {
-	return waiting < crowd && slices.ContainsFunc(takers, func(h holder) bool { return g.threadMoves(h.thread) && !g.s.endless(h.thread) })
+	return waiting < crowd && slices.ContainsFunc(takers, g.takesOn)
 }
+
+// takesOn reports whether a thread that takes from a collection goes on: it is in no loop without a way out.
+func (g *grapher) takesOn(h holder) bool { return g.threadMoves(h.thread) && !g.s.endless(h.thread) }
 
 // taken adds who takes from a full collection to the conclusion that threads wait for room in it.
 func (g *grapher) taken(v *answer.Verdict, list []holder) {
@@ -130,7 +133,7 @@ func (g *grapher) taken(v *answer.Verdict, list []holder) {
 		says = words.TakeFromIt.Of(name, words.N(len(list)-1), does)
 	}
 	v.Statement, v.Strength = v.Plus(says), answer.StrengthLikely
-	if slices.ContainsFunc(list, func(h holder) bool { return g.threadMoves(h.thread) }) {
+	if slices.ContainsFunc(list, g.takesOn) {
 		v.Severity = answer.SeverityWarning // there is room soon
 	}
 	v.Because(words.TakesItsIL.Of(name))

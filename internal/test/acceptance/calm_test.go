@@ -62,3 +62,18 @@ func TestServicesThatLookIll(t *testing.T) {
 		})
 	}
 }
+
+// TestFullByDesign checks that a full collection is no finding while a thread that takes from it again and again runs, unless it never comes back for more.
+func TestFullByDesign(t *testing.T) {
+	p := newTrial(t, "Belts.cs")
+	out, err := triage.Triage(t.Context(), p.open(t, "trial", "crushes").Process, triage.Options{})
+	require.NoError(t, err)
+	assert.Empty(t, out.Findings)
+	out, err = triage.Triage(t.Context(), p.open(t, "trial", "jams").Process, triage.Options{})
+	require.NoError(t, err)
+	require.NotEmpty(t, out.Findings)
+	assert.Equal(t, answer.FindingFull, out.Findings[0].Kind)
+	assert.Contains(t, out.Findings[0].Text, `5 threads, the first 8 "loader 0", wait for room in BlockingCollection`)
+	assert.Contains(t, out.Findings[0].Text, `"crusher" takes from it, and runs in Quarry.M.Grinds(`)
+	assert.Equal(t, answer.SeverityHigh, out.Findings[0].Severity)
+}
