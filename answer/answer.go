@@ -44,6 +44,7 @@ import (
 type Gaps struct {
 	noted   []error
 	failure error
+	as      func(error) error // of RewordTexts
 }
 
 func (g *Gaps) own() *Gaps { return g }
@@ -134,8 +135,19 @@ func (g *Gaps) Fail(err error) {
 // Failure returns the error given to Fail, or nil. It is the error of the last row of each list.
 func (g Gaps) Failure() error { return g.failure }
 
+// RewordTexts puts the errors of texts that Text makes from now on as f returns them, for statements that name what is missing. The default changes
+// nothing.
+func (g *Gaps) RewordTexts(f func(error) error) {
+	if g != nil {
+		g.as = f
+	}
+}
+
 // Text makes a Text and notes its error.
 func (g *Gaps) Text(s string, err error) Text {
+	if g != nil && g.as != nil && err != nil {
+		err = g.as(err)
+	}
 	g.Note(err)
 	return Text{S: s, Err: err}
 }

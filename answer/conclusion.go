@@ -198,6 +198,35 @@ func ReasonsOf(a any) []*error {
 	return out
 }
 
+// RowReasonsOf returns the reasons for what is missing in the lists that an answer has, as ReasonsOf does for its own parts.
+func RowReasonsOf(a any) []*error {
+	var out []*error
+	rowsOf(reflect.ValueOf(a), 0, &out)
+	return out
+}
+
+// rowsOf adds the reasons in the lists of v.
+func rowsOf(v reflect.Value, depth int, out *[]*error) {
+	v = reflect.Indirect(reflect.Indirect(v))
+	if v.Kind() != reflect.Struct || !v.CanAddr() || depth > mostNested {
+		return
+	}
+	for _, field := range v.Fields() {
+		switch {
+		case !field.CanInterface():
+		case field.Kind() == reflect.Slice:
+			for i := range field.Len() {
+				if row := reflect.Indirect(field.Index(i)); row.CanAddr() {
+					*out = append(*out, ReasonsOf(row.Addr().Interface())...)
+					rowsOf(row.Addr(), depth+1, out)
+				}
+			}
+		default:
+			rowsOf(field, depth+1, out)
+		}
+	}
+}
+
 // mostNested bounds the depth of parts in parts of an answer.
 const mostNested = 4
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
@@ -64,6 +65,11 @@ func Answer[T any](ctx context.Context, p *Process, compute func(ctx context.Con
 			gaps.NoteAll(c.graph.Notes())
 		}
 		gaps.Reword(p.collected)
+		if slices.ContainsFunc(gaps.Noted(), func(err error) bool { return errors.Is(err, target.ErrInCollection) }) {
+			for _, reason := range answer.RowReasonsOf(&out) {
+				*reason = p.collected(*reason)
+			}
+		}
 		gaps.NoteOnce(target.ErrInCollection)
 	} else if f, ok := ctx.Value(notesKey{}).(func(error)); ok {
 		for _, note := range c.notes {

@@ -106,6 +106,9 @@ func (e *collectedError) As(as any) bool {
 // collected returns err. During a collection the heap is not known to be damaged, and an object may be on its way: a *target.HeapError or an
 // object of another type is then target.ErrInCollection. What the collector does not move, such as threads, modules and types, stays corrupt.
 func (p *Process) collected(err error) error {
+	if errors.As(err, new(*collectedError)) {
+		return err
+	}
 	if (errors.As(err, new(*target.HeapError)) || errors.Is(err, objects.ErrOtherType)) && p.State(answer.HeapAtRest) != answer.PremiseHolds {
 		return &collectedError{err}
 	}

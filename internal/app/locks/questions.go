@@ -44,6 +44,7 @@ func Waits(ctx context.Context, p *process.Process, o Options) (*answer.Waits, e
 		if err != nil {
 			return nil, err
 		}
+		r.texts = c.Reword
 		o.Scan = c.Scan("looking for locks", o.Scan)
 		if whole := p.State(answer.HeapWhole) == answer.PremiseHolds && p.State(answer.NoCollection) == answer.PremiseHolds; whole && !o.NoGraph {
 			o.graph = func() (*graph.Graph, error) { return p.Graph(ctx, graph.Options{}) }
@@ -64,6 +65,7 @@ func Locks(ctx context.Context, p *process.Process, o Options) (*answer.Locks, e
 		if err != nil {
 			return nil, err
 		}
+		r.texts = c.Reword
 		o.Scan = c.Scan("looking for locks", o.Scan)
 		out, err := r.Describe(ctx, o)
 		if err != nil {

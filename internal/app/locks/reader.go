@@ -30,6 +30,7 @@ type Reader struct {
 	unread  error // why threads may be incomplete
 	process target.Target
 	served  func(*answer.Gaps) func([]target.Addr) string // nil if no requests are named
+	texts   func(error) error                             // how reasons of missing texts are put; nil as they are
 }
 
 // NameRequests sets the function that names the request served by a chain of async methods. It gets their boxes, the
@@ -140,6 +141,7 @@ type survey struct {
 // Describe lists the locks that are held or waited for, and records what could not be read. The error is ctx's.
 func (r *Reader) Describe(ctx context.Context, o Options) (*answer.Locks, error) {
 	out := &answer.Locks{Locks: []answer.Lock{}}
+	out.RewordTexts(r.texts)
 	s, err := r.survey(ctx, &out.Gaps, out.Lose, o.Scan)
 	if err != nil {
 		return nil, err

@@ -23,6 +23,7 @@ import (
 // until a task completes. It records what could not be read. The error is ctx's.
 func (r *Reader) Waits(ctx context.Context, o Options) (*answer.Waits, error) {
 	out := &answer.Waits{Verdicts: []answer.Verdict{}, Threads: []answer.ThreadWait{}}
+	out.RewordTexts(r.texts)
 	lose := func(err error) {
 		out.Note(err)
 		if out.Lost == nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/app/locks"
 	"github.com/sosgo/sosgo/internal/app/memory"
 	"github.com/sosgo/sosgo/internal/app/triage"
 	"github.com/sosgo/sosgo/internal/test/testcase"
@@ -265,6 +266,18 @@ func TestWhatACollectionExcuses(t *testing.T) {
 	assert.NoError(t, empty(open(flag...), target.CorruptHeapf("an object")), "the rest was read, and is empty")
 	assert.Equal(t, target.ErrCorrupt, empty(open(flag...), target.CorruptHeapf("an object"), target.Corruptf("a Module")), "one loss excuses no other")
 
+	row := func(p *process.Process) string {
+		out, err := process.Answer(t.Context(), p, func(context.Context, *process.Call) (*answer.Locks, error) {
+			out := &answer.Locks{}
+			out.Locks = []answer.Lock{{Type: out.Text("", target.CorruptHeapf("an object"))}}
+			return out, nil
+		})
+		require.NoError(t, err)
+		return out.Locks[0].Type.String()
+	}
+	assert.Equal(t, "<corrupt>", row(open()))
+	assert.Equal(t, "<in collection>", row(open(flag...)))
+
 	name, other := stringField(t, h, d)
 	text := func(p *process.Process) error {
 		r, err := p.Objects()
@@ -317,6 +330,36 @@ func TestWhatACollectionExcuses(t *testing.T) {
 	assert.False(t, old.Moving)
 	assert.Contains(t, old.Reason, "more than a collection in progress explains")
 	assert.True(t, young.Moving, "a collection may have moved all of it: %s", young.Reason)
+}
+
+// TestNamesInACollection checks that what waits says of an object which a collection may be moving, in words and in rows, calls nothing corrupt.
+func TestNamesInACollection(t *testing.T) {
+	d := testdump.Open(t, "net10-stacks")
+	sound := &testdump.Altered{Target: d.Target()}
+	p := firstProcess(t, sound.Open(t, d.Options()))
+	rt, err := p.Runtime()
+	require.NoError(t, err)
+	flag := collecting(t, sound, p, sound.Reads(func() { _, err = heap.Open(rt, sound) }))
+	require.NoError(t, err)
+	list, err := locks.Waits(t.Context(), p, locks.Options{})
+	require.NoError(t, err)
+	i := slices.IndexFunc(list.Threads, func(w answer.ThreadWait) bool { return w.Kind == answer.LockMonitor && w.Object != 0 })
+	require.GreaterOrEqual(t, i, 0)
+	lock := list.Threads[i].Object
+	for want, patches := range map[string][]testdump.Damage{"<corrupt>": nil, "<in collection>": flag} {
+		p := firstProcess(t, (&testdump.Altered{Target: d.Target(), Patches: append(slices.Clone(patches), testdump.Words(lock, 0x10))}).Open(t, d.Options()))
+		waits, err := locks.Waits(t.Context(), p, locks.Options{})
+		require.NoError(t, err)
+		i := slices.IndexFunc(waits.Threads, func(w answer.ThreadWait) bool { return w.Object == lock })
+		require.GreaterOrEqual(t, i, 0)
+		assert.Equal(t, want, waits.Threads[i].Type.String())
+		assert.Contains(t, waits.Threads[i].Text, want)
+		all, err := locks.Locks(t.Context(), p, locks.Options{})
+		require.NoError(t, err)
+		i = slices.IndexFunc(all.Locks, func(l answer.Lock) bool { return l.Address == lock })
+		require.GreaterOrEqual(t, i, 0)
+		assert.Equal(t, want, all.Locks[i].Type.String())
+	}
 }
 
 // A textField is a field of an object that refers to a string.

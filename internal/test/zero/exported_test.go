@@ -1038,6 +1038,7 @@ var exportedFuncs = map[string]any{
 	"answer.Quote":                sosgo_answer.Quote,
 	"answer.Quoted":               sosgo_answer.Quoted,
 	"answer.ReasonsOf":            sosgo_answer.ReasonsOf,
+	"answer.RowReasonsOf":         sosgo_answer.RowReasonsOf,
 	"answer.VerdictsOf":           sosgo_answer.VerdictsOf,
 	"answer.Weakest":              sosgo_answer.Weakest,
 	"answer.Words":                sosgo_answer.Words,
