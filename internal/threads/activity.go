@@ -228,6 +228,11 @@ const (
 	spinsFirst = "System.Threading.Lock"
 )
 
+// spinning reports whether a thread still spins by its stack up to a method of class: the methods below it do so.
+func spinning(below bool, class string) bool {
+	return class == spinWaiter || below && class == spinsFirst
+}
+
 // examine looks at the next outer frame. It reports whether it needs more.
 func (a *activityFinder) examine(f *stackwalk.Frame) bool {
 	if err := cmp.Or(f.Err, f.Lost); err != nil {
@@ -287,12 +292,12 @@ func (a *activityFinder) examine(f *stackwalk.Frame) bool {
 			a.framework = false
 		} else if activity, text, ok := WaitsFor(class, method); ok {
 			a.out.Activity, a.out.Text, a.out.By = activity, text, md
-			if a.spins = class == spinWaiter || a.spins && class == spinsFirst; a.spins && class == spinsFirst {
+			if a.spins = spinning(a.spins, class); a.spins && class == spinsFirst {
 				a.out.set(ActivityRunning, "runs (spins before it waits for a lock)")
 				a.out.By = nil
 			}
 		} else {
-			a.spins = class == spinWaiter
+			a.spins = spinning(a.spins, class)
 		}
 	}
 	return true

@@ -243,7 +243,7 @@ func TestThreadHolder(t *testing.T) {
 		{"waits for something else", false, -1, answer.Statement{}, "", ""},
 		{"waits for something else for an instant", false, 100, answer.Statement{}, "", answer.SeverityWarning},
 	} {
-		l, other := &lock{Lock: answer.Lock{Kind: answer.LockSemaphore}, most: 1}, &lock{Lock: answer.Lock{Kind: answer.LockMonitor}}
+		l, other := &lock{Lock: answer.Lock{Kind: answer.LockSemaphore}, most: 1}, &lock{Lock: answer.Lock{Kind: answer.LockMonitor, Held: true}}
 		thread := &stackwalk.Thread{OS: &target.Thread{ID: 7}}
 		w := &wait{thread: thread, lock: other, how: answer.HowRecorded, timeout: c.timeout, ends: c.ends}
 		if c.again {
@@ -326,7 +326,7 @@ func TestSoonFree(t *testing.T) {
 	}
 }
 
-// TestNext checks that who waits for a lock that is free, or whose holder is not recorded yet, gets it next: no other kind of lock records its holders so.
+// TestNext checks that who waits for a lock that is free, or has a holder that is not recorded yet, gets it next: no other kind of lock records its holders so.
 func TestNext(t *testing.T) {
 	thread, other := &stackwalk.Thread{OS: &target.Thread{ID: 7}}, &stackwalk.Thread{OS: &target.Thread{ID: 8}}
 	of := func(kind answer.WaitKind, held, entered bool) *lock {
@@ -385,6 +385,14 @@ func TestHolderThatWaits(t *testing.T) {
 	assert.Empty(t, severity)
 	first, g = chain(deepHolders+2, free)
 	assert.Equal(t, isStuck, g.releases(first, 1, 0), "so long a chain is not followed")
+}
+
+// TestSleeps names the methods of the class library in which a thread sleeps: the compiler may inline the first.
+func TestSleeps(t *testing.T) {
+	for method, want := range map[string]bool{"System.Threading.Thread.Sleep": true, "System.Threading.Thread.SleepInternal": true, "System.Threading.Thread.SpinWait": false,
+		"System.Threading.Thread.Join": false, "": false} {
+		assert.Equal(t, want, sleeps(method), method)
+	}
 }
 
 // TestLoopsBehind checks that a loop counts if it begins behind the call that entered a semaphore, and that any counts in another method.

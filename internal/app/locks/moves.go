@@ -100,7 +100,7 @@ func (w *wait) isShort() bool {
 	return w.timeout >= 0 && w.how == answer.HowRecorded && time.Duration(w.timeout)*time.Millisecond <= briefly
 }
 
-// isNext reports whether a thread waits for a lock that nobody holds, or whose holder is so new that it is not recorded: it is woken next, or the lock
+// isNext reports whether a thread waits for a lock that nobody holds, or that has just been entered by a thread that is not recorded yet: it is woken next, or the lock
 // has just passed.
 func (w *wait) isNext() bool {
 	if w.lock == nil || w.pulse || len(w.runners) > 0 {

@@ -589,13 +589,18 @@ func (s *survey) sleepOf(t *stackwalk.Thread) (length time.Duration, known bool)
 			called = name
 			continue
 		}
-		if called != "System.Threading.Thread.Sleep" && called != "System.Threading.Thread.SleepInternal" { // the compiler may inline the first
+		if !sleeps(called) {
 			return 0, false
 		}
 		ms, known := s.constantArgument(&f, md)
 		return time.Duration(ms) * time.Millisecond, known
 	}
 	return 0, false
+}
+
+// sleeps reports whether a method of the class library is the one in which a thread sleeps. The compiler may inline the first.
+func sleeps(method string) bool {
+	return method == "System.Threading.Thread.Sleep" || method == "System.Threading.Thread.SleepInternal"
 }
 
 // constantArgument returns the constant that a frame's method passes to the method that it is in, if the call has one argument.

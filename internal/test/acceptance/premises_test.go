@@ -332,7 +332,7 @@ func TestWhatACollectionExcuses(t *testing.T) {
 	assert.True(t, young.Moving, "a collection may have moved all of it: %s", young.Reason)
 }
 
-// TestNamesInACollection checks that what waits says of an object which a collection may be moving, in words and in rows, calls nothing corrupt.
+// TestNamesInACollection checks that an object which a collection may be moving is not called corrupt by waits and locks, in words and in rows.
 func TestNamesInACollection(t *testing.T) {
 	d := testdump.Open(t, "net10-stacks")
 	sound := &testdump.Altered{Target: d.Target()}
