@@ -228,8 +228,8 @@ const (
 	spinsFirst = "System.Threading.Lock"
 )
 
-// spinning reports whether a thread still spins by its stack up to a method of class: the methods below it do so.
-func spinning(below bool, class string) bool {
+// Spinning reports whether a thread still spins by its stack up to a method of class: the methods below it do so.
+func Spinning(below bool, class string) bool {
 	return class == spinWaiter || below && class == spinsFirst
 }
 
@@ -292,12 +292,12 @@ func (a *activityFinder) examine(f *stackwalk.Frame) bool {
 			a.framework = false
 		} else if activity, text, ok := WaitsFor(class, method); ok {
 			a.out.Activity, a.out.Text, a.out.By = activity, text, md
-			if a.spins = spinning(a.spins, class); a.spins && class == spinsFirst {
+			if a.spins = Spinning(a.spins, class); a.spins && class == spinsFirst {
 				a.out.set(ActivityRunning, "runs (spins before it waits for a lock)")
 				a.out.By = nil
 			}
 		} else {
-			a.spins = spinning(a.spins, class)
+			a.spins = Spinning(a.spins, class)
 		}
 	}
 	return true
