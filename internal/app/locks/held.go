@@ -1,0 +1,146 @@
+package locks
+
+import (
+	"cmp"
+	"time"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/threads"
+	"github.com/sosgo/sosgo/internal/words"
+	"github.com/sosgo/sosgo/stackwalk"
+)
+
+// leftBehind is what it rests on that code has left a lock or a permit behind. A collector at work can look like that.
+var leftBehind = []answer.Premise{answer.HeapAtRest}
+
+// held describes each held lock and its waiters.
+func (g *grapher) held() []answer.Verdict {
+	var out []answer.Verdict
+	for _, l := range g.s.locks {
+		var names []answer.Statement
+		strength := answer.StrengthProved
+		var alike []*wait
+		var first *wait
+		for _, w := range g.s.waits {
+			if w.lock != l || w.pulse || len(w.runners) == 0 || g.circled[w] {
+				continue // a cycle already includes it
+			}
+			first = cmp.Or(first, w)
+			names = append(names, g.name(w.thread))
+			alike = append(alike, w)
+			if w.how != answer.HowRecorded {
+				strength = answer.StrengthLikely
+			}
+		}
+		if len(names) == 0 {
+			continue
+		}
+		if g.passing(l, first) {
+			g.soon(alike)
+			continue
+		}
+		waiting := words.ManyWait.Of(words.N(len(names)), words.Join(", ", names[:min(len(names), listedWaiters)]...), moreThan(len(names), listedWaiters))
+		if len(names) == 1 {
+			waiting = words.OneWaits.Of(names[0])
+		}
+		var onward answer.Statement
+		var kind answer.FindingKind
+		var severity answer.Severity
+		switch {
+		case len(first.runners) == 1 && first.runners[0].OS == nil:
+			kind = answer.FindingAbandoned
+			onward = g.onward(first.runners, first)
+		case len(first.runners) == 1 && l.Kind != answer.LockLazy && g.idles(first.runners[0]):
+			kind, strength = answer.FindingAbandoned, answer.Weakest(strength, answer.StrengthLikely)
+			onward = words.LeftHeld.Of(g.name(first.runners[0]))
+		default:
+			onward = g.onward(first.runners, first)
+			if kind, severity = g.heldBy(first.runners, len(names)); kind == answer.NoFinding {
+				g.soon(alike)
+			}
+		}
+		v := answer.Conclude(kind, words.HeldLock.Of(g.holds(l, first), g.lockName(l), waiting, limitOf(alike), onward), strength, g.evidences(alike)...)
+		v.Count, v.Sites, v.Thing, v.Severity = len(names), g.sites(alike), g.lockName(l).Text, severity
+		v.Show = append([]string{"dumpobj " + addressText(l.Address)}, g.showRunner(first)...)
+		if kind == answer.FindingAbandoned {
+			v.Rests = leftBehind
+		}
+		out = append(out, v)
+	}
+	return out
+}
+
+// idles reports whether a thread is a thread pool worker without work: its stack has no code of the program.
+func (g *grapher) idles(t *stackwalk.Thread) bool {
+	if t.OS == nil || t.Managed == nil || t.Managed.Finalizer || g.of[t] != nil {
+		return false
+	}
+	a := threads.ActivityOf(t, g.s.r.walker.Walk(g.s.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}))
+	return a.Activity == threads.ActivityIdle && a.Caller == nil && a.Err == nil
+}
+
+// unheld describes the ReaderWriterLockSlims that readers hold although no reader was found. Those readers have ended
+// or continued in another thread; only the thread that entered can leave.
+func (g *grapher) unheld() []answer.Verdict {
+	var out []answer.Verdict
+	for _, l := range g.s.locks {
+		if l.Kind != answer.LockReaderWriter || !l.Held || l.owner != nil || len(l.readers) > 0 || l.unread || g.s.r.unread != nil {
+			continue
+		}
+		var alike []*wait
+		for _, w := range g.s.waits {
+			if w.lock == l && !g.circled[w] {
+				alike = append(alike, w)
+			}
+		}
+		if len(alike) == 0 {
+			continue
+		}
+		v := answer.Conclude(answer.FindingAbandoned, words.Unheld.Of(g.waiting(alike), g.lockName(l), l.Counts, limitOf(alike)), answer.StrengthLikely, g.evidences(alike)...)
+		v.Count, v.Sites, v.Thing = len(alike), g.sites(alike), g.lockName(l).Text
+		v.Show = append([]string{"dumpobj " + addressText(l.Address)}, g.show(alike[0])...)
+		v.Because(words.EnteredLists.Of())
+		out = append(out, v)
+	}
+	return out
+}
+
+// limitOf states how waits end by themselves, if all of them do.
+func limitOf(list []*wait) answer.Statement {
+	longest := int32(-1)
+	for _, w := range list {
+		switch {
+		case w.ends.IsZero():
+			return answer.Statement{}
+		case w.timeout < 0:
+			return words.CanEnd.Of()
+		}
+		longest = max(longest, w.timeout)
+	}
+	return words.ForAtMost.Of(words.Duration(time.Duration(longest) * time.Millisecond))
+}
+
+// holdsVerb returns the verb for a lock's owner.
+func holdsVerb(l *lock) string {
+	if l.Kind == answer.LockLazy {
+		return "makes"
+	}
+	return "holds"
+}
+
+// holds names the holders of a lock that a thread waits for.
+func (g *grapher) holds(l *lock, w *wait) answer.Statement {
+	list := w.runners
+	if len(list) == 1 {
+		says := words.ThreadHolds
+		if list[0].OS == nil {
+			says = words.EndedHolds
+		}
+		return says.Of(g.name(list[0]), words.Text(holdsVerb(l)))
+	}
+	names := make([]answer.Statement, len(list))
+	for i, t := range list {
+		names[i] = g.name(t)
+	}
+	return words.ThreadsHold.Of(words.N(len(list)), words.Join(", ", names[:min(len(names), listedWaiters)]...), moreThan(len(names), listedWaiters))
+}
