@@ -41,8 +41,8 @@ func (m *Module) FindName(name string) ([]Match, error) {
 	return membersNamed(md, t, member)
 }
 
-// matching lists the types and methods that a pattern matches. Where it matches a type, it lists those of the type's methods
-// alone whose own name it matches, since it matches all of them with their type's.
+// matching lists the types and methods that a pattern matches. Where it matches a type, it lists only
+// the methods that it matches by their own names: with the type's name it matches all of them.
 func matching(md *metadata.Metadata, pattern string) (out []Match, first error) {
 	expr, err := regexp.Compile("(?i)^" + strings.ReplaceAll(regexp.QuoteMeta(pattern), `\*`, ".*") + "$")
 	if err != nil {

@@ -319,7 +319,7 @@ func (c *Census) objectsOf(h *Heap, want func(*dac.MethodTable) bool) ([]target.
 	return out, true
 }
 
-// Select is Scan for a Filter of types, whose collectors get only objects of these types. If the heap's census has the addresses of these objects,
+// Select is Scan for a Filter of types. Its collectors get only objects of these types. If the heap's census has the addresses of these objects,
 // Select reads only those.
 func Select[C Collector](ctx context.Context, h *Heap, want func(*dac.MethodTable) bool, o ScanOptions, create func() C, merge func(C) error) error {
 	census, err := h.Census(ctx, o)

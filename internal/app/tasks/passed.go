@@ -266,7 +266,7 @@ type AwaitPoint struct {
 	Method string // the async method
 	Code   []byte
 	At     int                         // where the method stores the number of the await
-	Awaits []int                       // where it stores those of all awaits
+	Awaits []int                       // where it stores the numbers of all awaits
 	Member func(metadata.Token) string // names a called method
 }
 

@@ -198,7 +198,7 @@ func (e *unshownError) Error() string {
 
 func (e *unshownError) Unwrap() error { return e.error }
 
-// AboutType adds to err what is at an address that was given as that of a MethodTable.
+// AboutType adds to err what is at an address that was given for a MethodTable.
 func AboutType(c *cli.Context, a target.Addr, err error) error {
 	at := resolve.Address(c.Context(), View(c), a)
 	if err == nil || at.Kind == answer.AddressMethodTable || kindWords(at) == "" {
