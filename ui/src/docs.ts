@@ -757,8 +757,8 @@ export interface ThreadSample {
 
 export interface ThreadWait {
   args?: Array<Arg> | null; chain?: Array<string> | null; ends?: string; file?: string; how: string; kind: string; line?: number;
-  method?: string | null; name?: string; note?: string; object?: string; owner?: Thread; says?: string; text: string; thread: Thread;
-  type?: string | null; until?: string;
+  method?: string | null; name?: string; note?: string; object?: string; owner?: Thread; says?: string; soon?: boolean; text: string;
+  thread: Thread; type?: string | null; until?: string;
 }
 
 export interface TierCount {
