@@ -105,7 +105,7 @@ type lineGlobals struct {
 	SOS     bool `opt:"sos" help:"print exactly what SOS prints, nothing added (also SOSGO_SOS=1)"`
 	JSON    bool `opt:"json" help:"print one JSON document a command"`
 	Workers int  `opt:"jobs" range:"0:1024" help:"worker threads; default: one a processor"`
-	Redact  bool `opt:"redact" help:"mask secrets in all that is printed and written: passwords, tokens, keys (docs/secrets.md)"`
+	Redact  bool `opt:"redact" help:"mask secrets in all answers, such as passwords, tokens and keys; dumps, packs and modules that are written keep theirs (docs/secrets.md)"`
 }
 
 // An app is the state of one process of sosgo.
