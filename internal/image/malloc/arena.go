@@ -67,7 +67,7 @@ func Open(t target.Target, mem target.Memory) (*Allocator, error) {
 		return nil, err
 	}
 	a.Library = library.Path
-	f := finder{Allocator: a, win: target.NewWindow(mem), search: target.NewWindow(target.Searching(mem)), library: library}
+	f := finder{Allocator: a, win: target.NewWindow(mem), search: target.Searching(mem), library: library}
 	f.readRegions()
 	f.find()
 	if len(a.Arenas) == 0 {
@@ -104,7 +104,8 @@ func (a *Allocator) findLibrary() (*target.Module, error) {
 type finder struct {
 	*Allocator
 	win     *target.Window
-	search  *target.Window // for what may begin anywhere; what is found is read again
+	search  target.Memory // for what may begin anywhere; what is found is read again
+	probed  [headerSize]byte
 	library *target.Module
 	private []target.Range // writable memory without a file, by address, neighbors joined
 	data    []target.Range // writable memory of the library
@@ -332,6 +333,12 @@ func (f *finder) mainHeaps(a *Arena) error {
 	return nil
 }
 
+// probe returns the two words at an address until it is called again. It reads no more: a dump that is shrunk keeps what is searched.
+func (f *finder) probe(at target.Addr) ([]byte, error) {
+	_, err := f.search.ReadMemory(f.probed[:], at)
+	return f.probed[:], err
+}
+
 // parameters finds malloc's parameters in the library's data, which hold the initial program break.
 // They are proved by the size of the main arena: it ends as many bytes after the break as it got
 // from the system. This does not hold for an arena that is not contiguous.
@@ -341,7 +348,7 @@ func (f *finder) parameters(a *Arena, end target.Addr) (start target.Addr, ok bo
 	}
 	base := end - target.Addr(a.System)
 	try := func(at target.Addr, form *parameterForm) bool {
-		b, err := f.search.Bytes(at+form.BreakBase-word, 2*word)
+		b, err := f.probe(at + form.BreakBase - word)
 		if err != nil || pointer(b[word:]) != base {
 			return false
 		}
@@ -435,7 +442,7 @@ func (f *finder) scanHeaps() {
 				break
 			}
 			for _, form := range f.l.Heaps {
-				b, err := f.search.Bytes(at+form.Arena, 2*word)
+				b, err := f.probe(at + form.Arena)
 				if err != nil {
 					continue
 				}
@@ -463,7 +470,7 @@ func (f *finder) scanHeaps() {
 func (f *finder) breakHeap() bool {
 	var found []Heap
 	for _, r := range f.private {
-		b, err := f.search.Bytes(r.Start, headerSize)
+		b, err := f.probe(r.Start)
 		if err != nil {
 			continue
 		}
