@@ -61,8 +61,8 @@ func (g *grapher) runs(t *stackwalk.Thread) bool {
 	return false
 }
 
-// inRuntime reports whether a thread that runs unmanaged code runs that of the runtime, as the class library's first methods call it. None of them waits
-// for long that is not known to wait. The methods of Interop call the operating system.
+// inRuntime reports whether a thread runs unmanaged code of the runtime for the class library. The calls that wait have an activity of their own, so
+// this one ends soon. The methods of Interop call the operating system instead.
 func (s *survey) inRuntime(a *threads.ThreadActivity) bool {
 	if a.Top == nil || a.Err != nil {
 		return false

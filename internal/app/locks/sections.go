@@ -4,8 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/app/tasks"
 	"github.com/sosgo/sosgo/stackwalk"
 )
@@ -23,42 +21,27 @@ const (
 // sectionOf looks at the methods of the program on the stack of a thread that runs, up to the outermost one that has entered a lock and leaves it later.
 func (s *survey) sectionOf(t *stackwalk.Thread) section {
 	found, loops, pending, spins, inner := false, false, false, false, true
-	for f := range s.r.walker.Walk(s.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}) {
-		md, err := f.Method()
-		if f.Missing() != nil || err != nil {
-			return sectionUnknown
-		}
-		if f.Kind != stackwalk.FrameManaged || md == nil {
-			continue
-		}
-		name, err := dac.CodeOf(f.Runtime).MethodName(md, dac.MethodQualified)
+	for f, err := range s.programFrames(t) {
 		if err != nil {
 			return sectionUnknown
 		}
-		if answer.LibraryMethod(name) {
-			continue
-		}
-		body, err := dac.CodeOf(f.Runtime).IL(md)
+		at, around, err := s.loopsOf(&f.Frame, f.md)
 		if err != nil {
 			return sectionUnknown
 		}
-		at, around, err := s.loopsOf(&f, md)
-		if err != nil {
-			return sectionUnknown
-		}
-		calls, err := s.around(t, &f, md)
+		calls, err := s.around(t, &f.Frame, f.md)
 		if err != nil {
 			return sectionUnknown
 		}
 		if inner {
-			inner, spins = false, spinsIn(body.Code, around, calls)
+			inner, spins = false, spinsIn(f.body.Code, around, calls)
 		}
 		entered := enteredAt(calls)
 		if entered < 0 {
 			pending = pending || len(around) > 0
 			continue
 		}
-		found, loops, pending = true, loops || pending || loopsBehind(body.Code, at, entered), false
+		found, loops, pending = true, loops || pending || loopsBehind(f.body.Code, at, entered), false
 	}
 	switch {
 	case !found:

@@ -256,8 +256,8 @@ func (r *Reader) pool(g shapes.Reading, o objects.Object, s *httpPool, x objects
 	return out
 }
 
-// queues adds the requests in the queues of a pool. Those of all HTTP versions have the same fields, but the type of a queue that was never used is not
-// loaded: the layout of another one serves for it.
+// queues adds the requests in the queues of a pool, one for each version of HTTP. The queues have the same fields, but a type that was never used is not
+// loaded: such a queue is read with the layout of another one.
 func (r *Reader) queues(g shapes.Reading, out *answer.HTTPPool, list []objects.Value) {
 	var layout *requestQueue
 	var unloaded []objects.Value

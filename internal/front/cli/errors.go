@@ -81,7 +81,7 @@ type settledError struct{ error }
 
 func (e settledError) Unwrap() error { return e.error }
 
-// Advice returns the advice for Advice: there is none.
+// Advice returns no advice.
 func (settledError) Advice() string { return "" }
 
 // Usagef returns a UsageError; Context.Usagef adds the command.
