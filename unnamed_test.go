@@ -53,7 +53,7 @@ func TestWithoutMetadata(t *testing.T) {
 			"async":               func() error { _, err := async.Stacks(t.Context(), v.Process, async.StackOptions{}); return err },
 			"calls":               func() error { _, err := async.Calls(t.Context(), v.Process, tasks.StackOptions{}); return err },
 			"waits":               func() error { _, err := locks.Waits(t.Context(), v.Process, locks.Options{}); return err },
-			"pool":                func() error { _, err := threadpool.Pool(t.Context(), v.Process, threadpool.Options{}); return err },
+			"pool":                func() error { _, err := locks.ThreadPool(t.Context(), v.Process, threadpool.Options{}); return err },
 			"queues":              func() error { _, err := threadpool.WorkQueues(t.Context(), v.Process); return err },
 			"timers":              func() error { _, err := threadpool.Timers(t.Context(), v.Process); return err },
 		}

@@ -321,10 +321,11 @@ func (v *View) Initializers(ctx context.Context) (*answer.Initializers, error) {
 	return locks.Initializers(ctx, v.Process)
 }
 
-// ThreadPool describes the thread pool: its workers and limits, the queued items, and whether it keeps up. If neither the
-// workers nor the queues can be read, the answer comes with that error.
+// ThreadPool describes the thread pool: its workers and limits, the queued items, and whether it keeps up. What the
+// workers wait for decides about a pool that looks starved. If neither the workers nor the queues can be read, the
+// answer comes with that error.
 func (v *View) ThreadPool(ctx context.Context, o ThreadPoolOptions) (*answer.ThreadPool, error) {
-	return threadpool.Pool(ctx, v.Process, threadpool.Options{Log: o.Log, Items: o.Items})
+	return locks.ThreadPool(ctx, v.Process, threadpool.Options{Log: o.Log, Items: o.Items})
 }
 
 // WorkQueues lists the items queued in the thread pool.

@@ -18,6 +18,8 @@ var (
 	NearlyStarved     = say("pool nearly starved", "the pool is nearly starved: {items item waits|items wait} for a worker, and {waiting} of {workers} workers wait for something themselves")
 	PoolBusy          = say("pool busy", "the pool is busy: {items item waits|items wait} for a worker, and {running} of {workers} workers run")
 	WorkersBusy       = say("workers busy", "{busy} of {workers} workers are busy")
+	WorkersEnter      = say("workers that enter locks", "{workers worker is|workers are} in a method that enters a lock, and {workers:has|have} not begun to wait for it")
+	WorkersGoOn       = say("workers that go on", "{workers worker waits|workers wait} for a lock that passes on in a moment, or that a running thread holds")
 	WorkersParked     = say("workers parked", "the pool lets {target worker work|workers work} at once now: {parked other is|others are} parked")
 	PoolAtMost        = say("pool at its maximum", "the pool may have {max} workers at most: it can't make another")
 	TimerOverlaps     = say("callbacks of one timer", "{threads} threads run {method} at once, the callback of one timer{every?}")

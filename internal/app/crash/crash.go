@@ -37,6 +37,9 @@ type Options struct {
 	// NoHeap skips the search of the heap for an exception that prevented Main from starting. Without NoHeap a heap of
 	// up to 64 MB is read if no record of the thread refers to an exception. Answers note the skipped search.
 	NoHeap bool
+
+	// Waits returns what the threads of the process wait for. If it is nil, locks.Waits does. It is asked about a finalizer thread that enters a lock.
+	Waits func() (*answer.Waits, error)
 }
 
 // ThreadID returns the OS id of the thread that raised the exception or took the signal for which t was written. ok is

@@ -12,6 +12,7 @@ import (
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/image"
+	"github.com/sosgo/sosgo/internal/app/locks"
 	"github.com/sosgo/sosgo/internal/app/resolve"
 	"github.com/sosgo/sosgo/internal/disasm"
 	"github.com/sosgo/sosgo/internal/dump/crashreport"
@@ -68,7 +69,7 @@ func describeFrom(ctx context.Context, p *process.Process, list []stackwalk.Thre
 		out.Note(err)
 		return out
 	}
-	d := &describer{ctx: ctx, p: p, noHeap: o.NoHeap, died: died, out: &answer.Crash{Address: noAddress}}
+	d := &describer{ctx: ctx, p: p, noHeap: o.NoHeap, waits: o.Waits, died: died, out: &answer.Crash{Address: noAddress}}
 	d.out.Note(err)
 	d.describe()
 	d.out.Unmanaged = err == nil && d.rt != nil && died.Thread != nil && died.Thread.Managed == nil
@@ -136,7 +137,8 @@ type describer struct {
 	ctx    context.Context
 	p      *process.Process
 	noHeap bool
-	rt     *dac.Runtime // nil if no runtime can be read
+	waits  func() (*answer.Waits, error) // of Options
+	rt     *dac.Runtime                  // nil if no runtime can be read
 	died   *Crash
 	out    *answer.Crash
 	fatal  *stackwalk.Frame // outermost frame of Environment.FailFast on the stack, or nil
@@ -1080,12 +1082,30 @@ func (d *describer) finalizing(list []stackwalk.Thread, w *answer.Waiting) {
 					where = row.Caller.S
 				}
 				kind, severity := finalizerKind(row.Kind, where)
-				d.finding(kind, words.FinalizerDoes.Of(words.Text(row.Text), words.Method(where)), answer.StrengthRecorded, words.FinalizerFrames.Of())
+				facts := []answer.Statement{words.FinalizerFrames.Of()}
+				if row.Kind == answer.ActivityLock && d.passes(row.OSID) {
+					kind, severity, facts = answer.NoFinding, "", append(facts, words.EntersSoon.Of())
+				}
+				d.finding(kind, words.FinalizerDoes.Of(words.Text(row.Text), words.Method(where)), answer.StrengthRecorded, facts...)
 				last := &d.out.Verdicts[len(d.out.Verdicts)-1]
 				last.Severity, last.Sites = severity, []answer.Site{{Method: row.Caller, Does: string(row.Kind)}}
 			}
 		}
 	}
+}
+
+// passes reports whether a thread in a method that enters a lock is about to enter it: no lock has it among its waiters, or its holder goes on in a
+// moment. It is not known if some waits are not.
+func (d *describer) passes(thread uint32) bool {
+	if d.waits == nil {
+		d.waits = func() (*answer.Waits, error) { return locks.Waits(d.ctx, d.p, locks.Options{NoGraph: true}) }
+	}
+	w, err := d.waits()
+	if err != nil || len(w.Noted()) > 0 {
+		return false
+	}
+	at := slices.IndexFunc(w.Threads, func(t answer.ThreadWait) bool { return t.Thread.OSID == thread })
+	return at < 0 || w.Threads[at].Soon
 }
 
 // ofRuntime are the methods of the finalizer thread that call nothing but the runtime: one gets the next object, the other frees a context's memory.

@@ -6,6 +6,7 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/app/threadpool"
 	"github.com/sosgo/sosgo/internal/app/web"
 	"github.com/sosgo/sosgo/process"
 )
@@ -55,6 +56,13 @@ func Waits(ctx context.Context, p *process.Process, o Options) (*answer.Waits, e
 		}
 		return process.UnlessEmpty(out, len(out.Threads)+len(out.Operations)+len(out.Verdicts) == 0, out.Lost)
 	})
+}
+
+// ThreadPool describes the thread pool: its workers and limits, the queued items, and whether it keeps up. What the
+// workers wait for decides about a pool that looks starved. If neither the workers nor the queues can be read, the
+// answer comes with that error.
+func ThreadPool(ctx context.Context, p *process.Process, o threadpool.Options) (*answer.ThreadPool, error) {
+	return threadpool.Pool(ctx, p, o, func() (*answer.Waits, error) { return Waits(ctx, p, Options{NoGraph: true}) })
 }
 
 // Locks lists the locks that a thread or async method holds or waits for. If no lock was found because something could

@@ -23,7 +23,12 @@ type Options struct {
 	Log   bool // the hill climbing log
 	Items bool // the queued items
 	Brief bool // only the counters, without the workers' activities and a verdict
+
+	waits ReadWaits // what the workers wait for; nil if that is not known
 }
+
+// ReadWaits returns what the threads of the process wait for (locks.Waits), which takes longer than a description of the pool.
+type ReadWaits func() (*answer.Waits, error)
 
 // Describe describes a runtime's thread pool and records what could not be read. The error is ctx's.
 func (r *Reader) Describe(ctx context.Context, o Options) (*answer.ThreadPool, error) {
@@ -67,7 +72,7 @@ func (r *Reader) Describe(ctx context.Context, o Options) (*answer.ThreadPool, e
 		return nil, err
 	}
 	if out.Kind != answer.PoolNone {
-		out.Verdicts = append(out.Verdicts, judge(out, queues))
+		out.Verdicts = append(out.Verdicts, judge(out, queues, o.waits))
 	}
 	return out, nil
 }

@@ -35,9 +35,11 @@ func pooled[T any](ctx context.Context, p *process.Process, compute func(ctx con
 	})
 }
 
-// Pool describes the thread pool: its workers and limits, the queued items, and whether it keeps up. If neither the
-// workers nor the queues can be read, the answer comes with that error.
-func Pool(ctx context.Context, p *process.Process, o Options) (*answer.ThreadPool, error) {
+// Pool describes the thread pool: its workers and limits, the queued items, and whether it keeps up. A pool that looks
+// starved is judged by waits, which locks.ThreadPool passes. If neither the workers nor the queues can be read, the
+// answer comes with that error.
+func Pool(ctx context.Context, p *process.Process, o Options, waits ReadWaits) (*answer.ThreadPool, error) {
+	o.waits = waits
 	return pooled(ctx, p, func(ctx context.Context, r *Reader) (*answer.ThreadPool, error) {
 		out, err := r.Describe(ctx, o)
 		if err != nil {

@@ -10,8 +10,8 @@ import (
 )
 
 // judge concludes whether a pool keeps up with its work. Activities of threads are concluded from the
-// methods on their stacks, so conclusions from them are at most likely.
-func judge(p *answer.ThreadPool, q *answer.WorkQueues) answer.Verdict {
+// methods on their stacks, so conclusions from them are at most likely. waits is asked only about a pool that looks starved.
+func judge(p *answer.ThreadPool, q *answer.WorkQueues, waits ReadWaits) answer.Verdict {
 	switch {
 	case p.Kind == answer.PoolUnknown:
 		return unjudged(words.PoolUnknown.Of(), words.PoolUnread.Of(words.Text(p.Total.Err().Error())))
@@ -26,7 +26,7 @@ func judge(p *answer.ThreadPool, q *answer.WorkQueues) answer.Verdict {
 	case p.Total.Err() != nil || p.Running.Err() != nil:
 		return unjudged(words.PoolUncounted.Of(words.N(p.Queued.Value)), words.CountersUnread.Of())
 	}
-	v := weigh(p, q)
+	v := behindLocks(p, q, weigh(p, q), waits)
 	v.Because(words.WorkersBusy.Of(words.N(p.Running.Value), words.N(p.Total.Value)))
 	if parked := p.Total.Value - p.Running.Value - free(p); parked > 0 {
 		v.Because(words.WorkersParked.Of(words.N(p.Goal.Value), words.N(parked)))

@@ -1,6 +1,7 @@
 package threadpool_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -8,6 +9,7 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/app/threadpool"
 	"github.com/sosgo/sosgo/internal/threads"
+	"github.com/sosgo/sosgo/internal/words"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -62,12 +64,12 @@ func TestVerdict(t *testing.T) {
 		{unreadable, "whether work waits for a worker is not known", answer.StrengthUnknown},
 		{uncounted, "3 items wait for a worker; whether one is free is not known", answer.StrengthUnknown},
 	} {
-		v := threadpool.Judge(c.p, &answer.WorkQueues{})
+		v := threadpool.Judge(c.p, &answer.WorkQueues{}, nil)
 		assert.Equal(t, c.text, v.Text)
 		assert.Equal(t, c.strength, v.Strength, c.text)
 		assert.NotEmpty(t, v.Evidence)
 	}
-	assert.Contains(t, threadpool.Judge(pool(5, 2, 2, true, true), &answer.WorkQueues{}).Evidence, "a worker last took an item 1 s before the newest time that the process noted")
+	assert.Contains(t, threadpool.Judge(pool(5, 2, 2, true, true), &answer.WorkQueues{}, nil).Evidence, "a worker last took an item 1 s before the newest time that the process noted")
 }
 
 // TestMomentsOfPools checks that a few items behind workers that use files for a moment are no finding, and that a pool that has not begun to grow is
@@ -107,7 +109,7 @@ func TestMomentsOfPools(t *testing.T) {
 		for i, a := range c.does {
 			p.Workers = append(p.Workers, answer.PoolWorker{Thread: answer.Thread{Index: &i}, Activity: a, Waits: true})
 		}
-		v := threadpool.Judge(p, &answer.WorkQueues{})
+		v := threadpool.Judge(p, &answer.WorkQueues{}, nil)
 		assert.Equal(t, c.kind, v.Kind, c.why)
 		assert.Equal(t, c.strength, v.Strength, c.why)
 		assert.Equal(t, c.severity, v.Severity, c.why)
@@ -127,7 +129,7 @@ func TestContention(t *testing.T) {
 			}
 			p.Workers = append(p.Workers, w)
 		}
-		return threadpool.Judge(p, &answer.WorkQueues{})
+		return threadpool.Judge(p, &answer.WorkQueues{}, nil)
 	}
 	v := verdict(answer.ActivityLock, 100)
 	assert.Equal(t, answer.NoFinding, v.Kind, v.Text)
@@ -154,7 +156,7 @@ func TestWhereWorkersStand(t *testing.T) {
 			}
 			p.Workers = append(p.Workers, w)
 		}
-		v := threadpool.Judge(p, &answer.WorkQueues{Queues: []answer.WorkQueue{{Items: make([]answer.WorkItem, 9)}}})
+		v := threadpool.Judge(p, &answer.WorkQueues{Queues: []answer.WorkQueue{{Items: make([]answer.WorkItem, 9)}}}, nil)
 		assert.Contains(t, c.at(v.Evidence), "4 workers: waits for an event (threads 0, 1, 2, 3)")
 	}
 }
@@ -173,7 +175,98 @@ func TestFills(t *testing.T) {
 	add(0, 3, answer.WorkItem{Kind: answer.ItemTimer, Method: answer.Text{S: "Contoso.Tick()"}})
 	add(1, 4, answer.WorkItem{Kind: answer.ItemTimer, Method: answer.Text{S: "Contoso.Tick()"}})
 	p := &answer.ThreadPool{Kind: answer.PoolPortable, Queued: answer.Known[uint64](12), Total: answer.Known[int64](2), Running: answer.Known[int64](2), Max: answer.Known[int64](2)}
-	v := threadpool.Judge(p, q)
+	v := threadpool.Judge(p, q, nil)
 	assert.Equal(t, []string{"2 of 2 workers are busy", "the pool may have 2 workers at most: it can't make another", "7 of 12 queued items: Contoso.Tick() (of timers)",
 		"2 of 12 queued items: Contoso.A()", "2 of 12 queued items: Contoso.B()", "the other queued items are of 1 other methods or types"}, v.Evidence)
+}
+
+// TestContendedLock: workers behind a lock that a running thread holds starve a pool less surely, whether the lock is a finding or not.
+func TestContendedLock(t *testing.T) {
+	for _, c := range []struct {
+		kind     answer.FindingKind
+		severity answer.Severity
+		held     int
+		want     answer.Severity
+		strength answer.Strength
+	}{
+		{answer.NoFinding, "", 3, answer.SeverityWarning, answer.StrengthPossible},
+		{answer.FindingHeld, answer.SeverityWarning, 4, answer.SeverityWarning, answer.StrengthPossible},
+		{answer.FindingHeld, "", 4, "", answer.StrengthLikely}, // its holder does not run
+		{answer.NoFinding, "", 2, "", answer.StrengthLikely},   // others wait for something else
+	} {
+		says := words.HeldLock.Of(words.Text("thread 1 holds"), words.Text("the lock"), words.Text("3 threads wait"), answer.Statement{}, answer.Statement{})
+		lock := answer.Conclude(c.kind, says, answer.StrengthProved)
+		lock.Severity = c.severity
+		w := &answer.Waits{}
+		for i := range c.held {
+			id := uint32(100 + i)
+			lock.Sites = append(lock.Sites, answer.Site{Thread: id})
+			w.Threads = append(w.Threads, answer.ThreadWait{Thread: answer.Thread{OSID: id}})
+		}
+		w.Verdicts = []answer.Verdict{lock}
+		v := threadpool.Judge(starvedBy(c.held, 4-c.held), &answer.WorkQueues{}, func() (*answer.Waits, error) { return w, nil })
+		assert.Equal(t, answer.FindingStarved, v.Kind)
+		assert.Equal(t, c.want, v.Severity, c)
+		assert.Equal(t, c.strength, v.Strength, c)
+		assert.Equal(t, c.strength == answer.StrengthPossible, slices.ContainsFunc(v.Facts, func(f answer.Statement) bool { return f.Says == words.WorkersGoOn.Kind() }))
+	}
+}
+
+// starvedBy returns a pool with workers that wait for locks and for events, and many items.
+func starvedBy(locks, events int) *answer.ThreadPool {
+	n := answer.Known(int64(locks + events))
+	p := &answer.ThreadPool{Kind: answer.PoolPortable, Queued: answer.Known[uint64](900), Total: n, Running: n, Max: answer.Known[int64](100)}
+	for i := range locks + events {
+		w := answer.PoolWorker{Thread: answer.Thread{Index: &i, OSID: uint32(100 + i)}, Waits: true, Activity: answer.ThreadActivity{Kind: answer.ActivityLock, Text: "waits for a lock"}}
+		if i >= locks {
+			w.Activity = answer.ThreadActivity{Kind: answer.ActivityEvent, Text: "waits for an event"}
+		}
+		p.Workers = append(p.Workers, w)
+	}
+	return p
+}
+
+// TestWorkersThatEnter: workers that are about to enter a lock do not wait. Those that a list of waits has do, and where a wait may be missing it is not
+// known.
+func TestWorkersThatEnter(t *testing.T) {
+	unread := &answer.Waits{}
+	unread.Note(target.ErrNotInDump)
+	for why, c := range map[string]struct {
+		enter, wait int // of four workers in methods that enter a lock: the ones in no list, and those in one
+		events      int // workers that wait for an event
+		soon        bool
+		waits       *answer.Waits
+		err         error
+		kind        answer.FindingKind
+		severity    answer.Severity
+	}{
+		"all enter":                   {4, 0, 0, false, &answer.Waits{}, nil, answer.NoFinding, ""},
+		"one waits for an event":      {3, 0, 1, false, &answer.Waits{}, nil, answer.NoFinding, ""},
+		"half wait for an event":      {2, 0, 2, false, &answer.Waits{}, nil, answer.FindingStarved, ""},
+		"all wait":                    {0, 4, 0, false, &answer.Waits{}, nil, answer.FindingStarved, ""},
+		"all are the next":            {0, 4, 0, true, &answer.Waits{}, nil, answer.FindingStarved, answer.SeverityWarning},
+		"one enters, two are next":    {1, 2, 1, true, &answer.Waits{}, nil, answer.FindingStarved, answer.SeverityWarning},
+		"not all waits could be read": {4, 0, 0, false, unread, nil, answer.FindingStarved, ""},
+		"the waits could not be read": {4, 0, 0, false, nil, target.ErrNotInDump, answer.FindingStarved, ""},
+	} {
+		w := c.waits
+		for i := c.enter; i < c.enter+c.wait; i++ {
+			w.Threads = append(w.Threads, answer.ThreadWait{Thread: answer.Thread{OSID: uint32(100 + i)}, Kind: answer.LockMonitor, Soon: c.soon})
+		}
+		v := threadpool.Judge(starvedBy(c.enter+c.wait, c.events), &answer.WorkQueues{}, func() (*answer.Waits, error) { return w, c.err })
+		assert.Equal(t, c.kind, v.Kind, why)
+		assert.Equal(t, c.severity, v.Severity, why)
+	}
+}
+
+// TestWaitsAreReadIfNeeded: the waits take long, and only a pool that looks starved is judged by them.
+func TestWaitsAreReadIfNeeded(t *testing.T) {
+	read := 0
+	waits := func() (*answer.Waits, error) { read++; return &answer.Waits{}, nil }
+	p := starvedBy(2, 2)
+	threadpool.Judge(p, &answer.WorkQueues{}, waits)
+	assert.Equal(t, 1, read)
+	p.Queued = answer.Known[uint64](0)
+	threadpool.Judge(p, &answer.WorkQueues{}, waits)
+	assert.Equal(t, 1, read)
 }

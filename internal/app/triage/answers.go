@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/sosgo/sosgo/answer"
@@ -101,10 +102,11 @@ func read(ctx context.Context, p *process.Process, o Options) (*Answers, error) 
 	if a.Premises[answer.StackComplete] != answer.PremiseHolds {
 		a.Stacks = p.StackStates() // Premises has the error of a list that is cut
 	}
+	waits := sync.OnceValues(func() (*answer.Waits, error) { return locks.Waits(ctx, p, locks.Options{NoGraph: o.NoHeap}) })
 	steps := []func(){
-		func() { a.Crash = Got(crash.Describe(ctx, p, crash.Options{NoHeap: o.NoHeap})) },
-		func() { a.Waits = Got(locks.Waits(ctx, p, locks.Options{NoGraph: o.NoHeap})) },
-		func() { a.ThreadPool = Got(threadpool.Pool(ctx, p, threadpool.Options{})) },
+		func() { a.Waits = Got(waits()) },
+		func() { a.Crash = Got(crash.Describe(ctx, p, crash.Options{NoHeap: o.NoHeap, Waits: waits})) },
+		func() { a.ThreadPool = Got(threadpool.Pool(ctx, p, threadpool.Options{}, waits)) },
 		func() { a.SQLPools = Got(sqlpools.SQLPools(ctx, p, sqlpools.Options{})) },
 		func() { a.HTTPClients = Got(clients(ctx, p)) },
 		func() { a.Redis = Got(web.Redis(ctx, p)) },

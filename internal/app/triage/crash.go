@@ -89,29 +89,13 @@ func finalizer(_ context.Context, q *Answers) (view, error) {
 		return view{beside: true}, nil
 	}
 	v := view{partly: firstOf(c.Noted(), nil)}
-	v.found = ofKind(answer.FindingFinalizers, slices.DeleteFunc(v.findings(c.Verdicts), func(x answer.Verdict) bool { return q.entersSoon(c, &x) }))
+	v.found = ofKind(answer.FindingFinalizers, v.findings(c.Verdicts))
 	if waiting := q.behindFinalizer(); waiting != nil {
 		for i := range v.found {
 			v.found[i].Clauses = append(v.found[i].Clauses, *waiting)
 		}
 	}
 	return v, nil
-}
-
-// entersSoon reports whether the finalizer thread is about to enter the lock that its frames wait for: no lock has it among its waiters, or its holder
-// goes on in a moment, for which it is no finding.
-func (q *Answers) entersSoon(c *answer.Crash, x *answer.Verdict) bool {
-	w, err := q.Waits.get()
-	if x.Kind != answer.FindingFinalizers || len(x.Sites) != 1 || x.Sites[0].Does != string(answer.ActivityLock) || c.Waiting == nil || err != nil || len(w.Noted()) > 0 {
-		return false
-	}
-	for i := range c.Waiting.Threads {
-		if t := &c.Waiting.Threads[i]; t.Finalizer && t.Kind == answer.ActivityLock {
-			at := slices.IndexFunc(w.Threads, func(o answer.ThreadWait) bool { return o.Thread.OSID == t.OSID })
-			return at < 0 || w.Threads[at].Soon
-		}
-	}
-	return false
 }
 
 // behindFinalizer describes the objects that await finalization, or returns nil without such objects, or if they were not read.

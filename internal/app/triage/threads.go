@@ -139,9 +139,6 @@ func pool(ctx context.Context, q *Answers) (view, error) {
 		v.miss(append([]error{p.Queued.Err()}, p.Noted()...)...)
 	}
 	for _, x := range v.findings(p.Verdicts) {
-		if q.entersLocks(&x, len(p.Workers)) {
-			continue
-		}
 		f := finding(x.Kind, x)
 		if x.Kind == answer.FindingStarved {
 			f.Clauses = slices.Concat(f.Clauses, q.itemsThatSignal(), q.overlaps(ctx))

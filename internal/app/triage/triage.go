@@ -142,7 +142,6 @@ func judge(ctx context.Context, q *Answers, o Options) (judged, error) {
 	for i := range views {
 		workers = max(workers, views[i].workers)
 	}
-	q.contended(out.Findings, workers)
 	rank(out.Findings)
 	out.Findings = causeOfStarvation(out.Findings, workers)
 	for i := range out.Findings {

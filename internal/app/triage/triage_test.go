@@ -948,79 +948,6 @@ func TestTimersThatOverlap(t *testing.T) {
 	}
 }
 
-// TestFinalizerEnters: a finalizer that waits for a lock is a finding if the lock does not pass on in a moment, and if it is not known who waits for it.
-func TestFinalizerEnters(t *testing.T) {
-	says := answer.Conclude(answer.FindingFinalizers, words.FinalizerDoes.Of(words.Text("waits for a lock"), words.Method("A.Finalize()")), answer.StrengthRecorded)
-	says.Sites = []answer.Site{{Does: string(answer.ActivityLock)}}
-	thread := answer.Thread{OSID: 4, Finalizer: true}
-	waits := answer.ThreadWait{Thread: thread, Kind: answer.LockMonitor, Object: 0x50}
-	passes := waits
-	passes.Soon = true
-	held := answer.Verdict{Kind: answer.FindingHeld, Show: []string{"dumpobj 0000000000000050"}}
-	unread := &answer.Waits{}
-	unread.Note(target.ErrNotInDump)
-	for name, c := range map[string]struct {
-		waits *answer.Waits
-		does  answer.ActivityKind
-		found bool
-	}{
-		"in no list":       {&answer.Waits{}, answer.ActivityLock, false},
-		"the lock passes":  {&answer.Waits{Threads: []answer.ThreadWait{passes}}, answer.ActivityLock, false},
-		"the lock is held": {&answer.Waits{Threads: []answer.ThreadWait{waits}, Verdicts: []answer.Verdict{held}}, answer.ActivityLock, true},
-		"no verdict":       {&answer.Waits{Threads: []answer.ThreadWait{waits}}, answer.ActivityLock, true},
-		"not read":         {unread, answer.ActivityLock, true},
-		"an event":         {&answer.Waits{}, answer.ActivityEvent, true},
-	} {
-		q := healthy()
-		x := says
-		x.Sites = []answer.Site{{Does: string(c.does)}}
-		q.Crash = Got(&answer.Crash{Alive: true, Verdicts: []answer.Verdict{x}, Waiting: &answer.Waiting{
-			Threads: []answer.WaitingThread{{Thread: thread, ThreadActivity: answer.ThreadActivity{Kind: c.does}}}}}, nil)
-		q.Waits = Got(c.waits, nil)
-		out, err := Judge(context.Background(), q, Options{})
-		require.NoError(t, err)
-		assert.Equal(t, c.found, slices.ContainsFunc(out.Findings, func(f answer.Finding) bool { return f.Kind == answer.FindingFinalizers }), name)
-	}
-}
-
-// TestContendedLock: workers behind a lock that a running thread holds starve a pool less surely, whether the lock is a finding or not.
-func TestContendedLock(t *testing.T) {
-	for _, c := range []struct {
-		kind     answer.FindingKind
-		severity answer.Severity
-		held     int
-		want     answer.Severity
-		strength answer.Strength
-	}{
-		{answer.NoFinding, "", 3, answer.SeverityWarning, answer.StrengthPossible},
-		{answer.FindingHeld, answer.SeverityWarning, 4, answer.SeverityWarning, answer.StrengthPossible},
-		{answer.FindingHeld, "", 4, answer.SeverityHigh, answer.StrengthLikely}, // its holder does not run
-		{answer.NoFinding, "", 2, answer.SeverityHigh, answer.StrengthLikely},   // others wait for something else
-	} {
-		q := healthy()
-		lock := answer.Verdict{Kind: c.kind, Severity: c.severity, Strength: answer.StrengthProved, Count: c.held, Thing: "the lock",
-			Statement: words.HeldLock.Of(words.Text("thread 1 holds"), words.Text("the lock"), words.Text("3 threads wait"), answer.Statement{}, answer.Statement{})}
-		pool := answer.Verdict{Kind: answer.FindingStarved, Statement: answer.Statement{Text: "starved"}, Strength: answer.StrengthLikely}
-		p := &answer.ThreadPool{Kind: answer.PoolPortable, Queued: answer.Known[uint64](0)}
-		for i := range 4 {
-			p.Workers = append(p.Workers, answer.PoolWorker{Waits: true})
-			pool.Sites = append(pool.Sites, answer.Site{Thread: uint32(100 + i)})
-			if i < c.held {
-				lock.Sites = append(lock.Sites, answer.Site{Thread: uint32(100 + i)})
-			}
-		}
-		p.Verdicts = []answer.Verdict{pool}
-		q.ThreadPool = Got(p, nil)
-		q.Waits = Got(&answer.Waits{Verdicts: []answer.Verdict{lock}}, nil)
-		out, err := Judge(context.Background(), q, Options{})
-		require.NoError(t, err)
-		at := slices.IndexFunc(out.Findings, func(f answer.Finding) bool { return f.Kind == answer.FindingStarved })
-		require.GreaterOrEqual(t, at, 0)
-		assert.Equal(t, c.want, out.Findings[at].Severity, c)
-		assert.Equal(t, c.strength, out.Findings[at].Strength, c)
-	}
-}
-
 // TestSoundSoFar: a heap is not sound because what could be read of it during a collection is. After a crash no later dump can be taken.
 func TestSoundSoFar(t *testing.T) {
 	q := healthy()
@@ -1053,52 +980,6 @@ func TestNextOnce(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, a.Findings, 1)
 	assert.Equal(t, []string{"dumpobj 1", "dumpasync -address 2", "waits"}, a.Findings[0].Next)
-}
-
-// TestWorkersThatEnter: workers that are about to enter a lock do not wait. Those that a list of waits has do, and where a wait may be missing it is not known.
-func TestWorkersThatEnter(t *testing.T) {
-	unread := &answer.Waits{}
-	unread.Note(target.ErrNotInDump)
-	for why, c := range map[string]struct {
-		enter, wait int // of four workers in methods that enter a lock: the ones in no list, and those in one
-		events      int // workers that wait for an event
-		soon        bool
-		waits       *answer.Waits
-		want        answer.Severity
-	}{
-		"all enter":                   {4, 0, 0, false, &answer.Waits{}, ""},
-		"one waits for an event":      {3, 0, 1, false, &answer.Waits{}, ""},
-		"half wait for an event":      {2, 0, 2, false, &answer.Waits{}, answer.SeverityHigh},
-		"all wait":                    {0, 4, 0, false, &answer.Waits{}, answer.SeverityHigh},
-		"all are the next":            {0, 4, 0, true, &answer.Waits{}, answer.SeverityWarning},
-		"one enters, two are next":    {1, 2, 1, true, &answer.Waits{}, answer.SeverityWarning},
-		"not all waits could be read": {4, 0, 0, false, unread, answer.SeverityHigh},
-	} {
-		q := healthy()
-		pool := answer.Verdict{Kind: answer.FindingStarved, Statement: answer.Statement{Text: "starved"}, Strength: answer.StrengthLikely}
-		p := &answer.ThreadPool{Kind: answer.PoolPortable, Queued: answer.Known[uint64](9)}
-		for i := range c.enter + c.wait + c.events {
-			site := answer.Site{Thread: uint32(100 + i), Does: string(answer.ActivityLock)}
-			switch {
-			case i >= c.enter+c.wait:
-				site.Does = string(answer.ActivityEvent)
-			case i >= c.enter:
-				c.waits.Threads = append(c.waits.Threads, answer.ThreadWait{Thread: answer.Thread{OSID: site.Thread}, Kind: answer.LockMonitor, Soon: c.soon})
-			}
-			p.Workers = append(p.Workers, answer.PoolWorker{Waits: true})
-			pool.Sites = append(pool.Sites, site)
-		}
-		p.Verdicts = []answer.Verdict{pool}
-		q.ThreadPool = Got(p, nil)
-		q.Waits = Got(c.waits, nil)
-		out, err := Judge(context.Background(), q, Options{})
-		require.NoError(t, err)
-		got := answer.Severity("")
-		if at := slices.IndexFunc(out.Findings, func(f answer.Finding) bool { return f.Kind == answer.FindingStarved }); at >= 0 {
-			got = out.Findings[at].Severity
-		}
-		assert.Equal(t, c.want, got, why)
-	}
 }
 
 // TestPremises: what a collection in progress makes of the heap is no damage, and a subject that lost its premise is not quiet.

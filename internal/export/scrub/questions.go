@@ -56,7 +56,7 @@ var structure = []question{
 	func(ctx context.Context, p *process.Process) (any, error) { return memory.Handles(ctx, p) },
 	as(stacks.SyncBlocks, threads.SyncBlockOptions{All: true}),
 	func(ctx context.Context, p *process.Process) (any, error) { return modules.Domains(ctx, p) },
-	as(threadpool.Pool, threadpool.Options{}), as(stacks.Stacks, stacks.Options{}),
+	as(locks.ThreadPool, threadpool.Options{}), as(stacks.Stacks, stacks.Options{}),
 	as(stacks.Stacks, stacks.Options{StackOptions: threads.StackOptions{Native: true}}),
 	as(stacks.AllStackObjects, threads.ObjectOptions{}), returnAddresses, exceptions,
 	as(memory.Exceptions, memory.HeapOptions{}), as(memory.Finalizers, heap.FinalizerOptions{}), as(crash.Describe, crash.Options{}),

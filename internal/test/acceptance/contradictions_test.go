@@ -14,16 +14,21 @@ import (
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/graph"
+	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/app/async"
 	"github.com/sosgo/sosgo/internal/app/crash"
+	"github.com/sosgo/sosgo/internal/app/hosting"
 	"github.com/sosgo/sosgo/internal/app/leaks"
 	"github.com/sosgo/sosgo/internal/app/locks"
 	"github.com/sosgo/sosgo/internal/app/memory"
+	"github.com/sosgo/sosgo/internal/app/sqlpools"
+	"github.com/sosgo/sosgo/internal/app/stacks"
 	"github.com/sosgo/sosgo/internal/app/tasks"
 	"github.com/sosgo/sosgo/internal/app/threadpool"
 	"github.com/sosgo/sosgo/internal/app/triage"
 	"github.com/sosgo/sosgo/internal/app/web"
 	"github.com/sosgo/sosgo/internal/test/testdump"
+	"github.com/sosgo/sosgo/internal/threads"
 	"github.com/sosgo/sosgo/internal/words"
 	"github.com/sosgo/sosgo/process"
 	"github.com/sosgo/sosgo/target"
@@ -42,6 +47,15 @@ type statements struct {
 	roots      map[target.Addr]*answer.RootPaths  // of the suspects of leaks
 	owned      map[target.Addr]*answer.Dominators // the same
 	soundness  *answer.Soundness
+	hosts      *answer.Hosts
+	inits      *answer.Initializers
+	redis      *answer.Redis
+	clients    *answer.HTTPClients
+	pools      *answer.SQLPools
+	oom        *answer.OutOfMemory
+	queue      *answer.Finalizers
+	timers     *answer.Timers
+	blocks     map[target.Addr]answer.SyncBlock // that have an owner or waiters, by object
 	collecting bool
 
 	compared int
@@ -56,7 +70,7 @@ func (s *statements) read(t *testing.T, p *process.Process) {
 	s.crash = asked(crash.Describe(ctx, p, crash.Options{}))
 	s.waits = asked(locks.Waits(ctx, p, locks.Options{}))
 	s.locks = asked(locks.Locks(ctx, p, locks.Options{All: true}))
-	s.pool = asked(threadpool.Pool(ctx, p, threadpool.Options{}))
+	s.pool = asked(locks.ThreadPool(ctx, p, threadpool.Options{}))
 	s.tasks = asked(async.Tasks(ctx, p, tasks.ListOptions{Faulted: true}))
 	s.requests = asked(web.Requests(ctx, p, web.RequestOptions{}))
 	s.leaks = asked(leaks.Leaks(ctx, p, leaks.Options{}))
@@ -70,6 +84,22 @@ func (s *statements) read(t *testing.T, p *process.Process) {
 		}
 	}
 	s.soundness = asked(memory.Soundness(ctx, p))
+	s.hosts = asked(hosting.Hosts(ctx, p))
+	s.inits = asked(locks.Initializers(ctx, p))
+	s.redis = asked(web.Redis(ctx, p))
+	s.clients = asked(web.HTTPClients(ctx, p, web.ClientOptions{}))
+	s.pools = asked(sqlpools.SQLPools(ctx, p, sqlpools.Options{}))
+	s.oom = asked(memory.OutOfMemory(ctx, p))
+	s.queue = asked(memory.Finalizers(ctx, p, heap.FinalizerOptions{}))
+	s.timers = asked(threadpool.Timers(ctx, p))
+	if list := asked(stacks.SyncBlocks(ctx, p, threads.SyncBlockOptions{})); list != nil {
+		s.blocks = map[target.Addr]answer.SyncBlock{}
+		for b, err := range list.Blocks {
+			if err == nil && b.Object != 0 {
+				s.blocks[b.Object] = b
+			}
+		}
+	}
 	if h, err := p.Heap(); err == nil {
 		s.collecting = h.InGC()
 	}
@@ -95,6 +125,8 @@ func (s *statements) holds(can bool, format string, args ...any) {
 func (s *statements) compare() {
 	if s.triage != nil {
 		s.quiet()
+		s.ranked()
+		s.resources()
 		s.crashes()
 		s.holders()
 	}
@@ -102,6 +134,10 @@ func (s *statements) compare() {
 		s.ofLocks()
 		s.ofThreads()
 		s.ofTasks()
+	}
+	s.counts()
+	if s.locks != nil {
+		s.monitors()
 	}
 	if s.collecting {
 		s.collection()
@@ -129,6 +165,115 @@ func (s *statements) quiet() {
 	}
 	for subject, found := range finds {
 		s.holds(!found || !slices.Contains(s.triage.Quiet, subject), "triage found nothing in %s, the command did", subject)
+	}
+}
+
+// concluded returns the conclusions of the commands, by subject of a triage.
+func (s *statements) concluded() map[string][]answer.Verdict {
+	out := map[string][]answer.Verdict{}
+	if s.waits != nil {
+		out["locks and blocked threads"] = s.waits.Verdicts
+	}
+	if s.pool != nil {
+		out["thread pool"] = s.pool.Verdicts
+	}
+	if s.crash != nil {
+		for i := range s.crash.Verdicts {
+			switch v := s.crash.Verdicts[i]; v.Kind {
+			case answer.FindingCrash, answer.FindingEnding:
+				out["crash"] = append(out["crash"], v)
+			case answer.FindingFinalizers:
+				if s.crash.Alive { // in a crashed process all threads have stopped
+					out["finalizer thread"] = append(out["finalizer thread"], v)
+				}
+			} // circles of monitors are compared with waits
+		}
+	}
+	if s.hosts != nil {
+		out["hosted services"] = s.hosts.Verdicts
+	}
+	if s.inits != nil {
+		out["type initializers"] = s.inits.Verdicts
+	}
+	if s.redis != nil {
+		out["Redis"] = s.redis.Verdicts
+	}
+	if s.clients != nil {
+		out["HTTP clients"] = s.clients.Verdicts
+	}
+	return out
+}
+
+// ranked compares what commands conclude with the findings of a triage: each has the conclusion, as strong as the command prints it, or says why it did
+// not look.
+func (s *statements) ranked() {
+	of := map[string]answer.Strength{}
+	for i := range s.triage.Findings {
+		f := &s.triage.Findings[i]
+		for k := range f.Clauses {
+			of[f.Clauses[k].Text] = f.Clauses[k].Strength
+		}
+	}
+	for subject, list := range s.concluded() {
+		if slices.ContainsFunc(s.triage.Unknown, func(u answer.TriageAbsent) bool { return u.Subject == subject && !u.Partly }) {
+			continue
+		}
+		for i := range list {
+			v := &list[i]
+			if !concludes(list[i : i+1]) {
+				continue
+			}
+			strength, known := of[v.Text]
+			s.holds(known, "%s: a command concludes %q, triage does not", subject, v.Text)
+			s.holds(!known || strength == v.Strength, "%s: %q is %s, triage: %s", subject, v.Text, v.Strength, strength)
+		}
+	}
+}
+
+// resources compares what lacks with the findings: failed allocations, and connections of databases.
+func (s *statements) resources() {
+	has := func(kind answer.FindingKind, object target.Addr) bool {
+		return slices.ContainsFunc(s.triage.Findings, func(f answer.Finding) bool { return f.Kind == kind && (object == 0 || f.Object == object) })
+	}
+	if s.oom != nil {
+		s.holds(has(answer.FindingMemory, 0) == (len(s.oom.Failures) > 0), "analyzeoom has %d failed allocations, triage: %v", len(s.oom.Failures), has(answer.FindingMemory, 0))
+	}
+	if s.pools != nil {
+		for i := range s.pools.Pools {
+			p := &s.pools.Pools[i]
+			lacks := p.Waiting.Err() == nil && p.Waiting.Value > 0 && p.Idle.Err() == nil && p.Idle.Value == 0
+			s.holds(!lacks || has(answer.FindingExhausted, p.Address), "sqlpools: %d wait for a connection of %v, triage does not say so", p.Waiting.Value, p.Address)
+		}
+	}
+}
+
+// counts compares the finalizer queue with leaks, and timers with the workers that run them.
+func (s *statements) counts() {
+	if s.queue != nil && s.leaks != nil && s.queue.Unread == 0 && !s.collecting {
+		ready := uint64(0)
+		for i := range s.queue.Queues {
+			ready += s.queue.Queues[i].Ready.Count + s.queue.Queues[i].Critical.Count
+		}
+		s.holds(s.leaks.Finalizers.Ready <= ready, "leaks: %d objects await their finalizer, finalizequeue: %d", s.leaks.Finalizers.Ready, ready)
+	}
+	if s.timers != nil && s.pool != nil && s.pool.Total.Err() == nil {
+		for i := range s.timers.Timers {
+			t := &s.timers.Timers[i]
+			s.holds(t.Running <= max(s.pool.Total.Value, int64(len(s.pool.Workers)))+1, "timerinfo: %d threads run the callback of %v, threadpool: %d workers", t.Running, t.Address, s.pool.Total.Value)
+		}
+	}
+}
+
+// monitors compares sync blocks with locks: a monitor has one owner.
+func (s *statements) monitors() {
+	for i := range s.locks.Locks {
+		l := &s.locks.Locks[i]
+		b, ok := s.blocks[l.Address]
+		if !ok || l.Kind != answer.LockMonitor {
+			continue
+		}
+		s.holds(b.Held == l.Held, "locks: %v is held: %v, syncblk: %v", l.Address, l.Held, b.Held)
+		s.holds(l.Owner == nil || b.OSID == 0 || l.Owner.OSID == b.OSID, "locks: %v is held by another thread than syncblk has", l.Address)
 	}
 }
 
@@ -325,17 +470,23 @@ func TestContradictions(t *testing.T) {
 		require.NoError(t, err)
 		look(t, v)
 	})
-	for _, name := range []string{"locks/net10-locks", "locks/net10-mixed", "waits/net10-asyncwaits", "waits/net10-idle", "pool/net10-winpool", "host/net10-host", "libraries/net10-libraries"} {
-		path := filepath.Join("testdata/dumps", name, filepath.Base(name)+".dmp.zst")
-		if _, err := os.Stat(path); err != nil {
-			t.Skip("testdata/dumps is not here: it is a module of its own")
-		}
-		d, err := sosgo.Open(path, sosgo.Options{Offline: true})
-		require.NoError(t, err)
-		defer d.Close()
-		v, err := d.View("")
-		require.NoError(t, err)
-		look(t, v)
+	if _, err := os.Stat("testdata/dumps"); err != nil {
+		t.Skip("testdata/dumps is not here: it is a module of its own")
+	}
+	planted, err := filepath.Glob("testdata/dumps/*/*/*.dmp.zst")
+	require.NoError(t, err)
+	require.NotEmpty(t, planted)
+	for _, path := range planted {
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			d, err := sosgo.Open(path, sosgo.Options{Offline: true})
+			require.NoError(t, err)
+			defer d.Close()
+			v, err := d.View("")
+			if err != nil {
+				t.Skip("without a runtime of its own there is nothing to join: ", err)
+			}
+			look(t, v)
+		})
 	}
 	t.Logf("%d comparisons in %d processes", compared, looked)
 	assert.Greater(t, compared, 10*looked)
@@ -344,6 +495,10 @@ func TestContradictions(t *testing.T) {
 // TestContradictionsAreFound checks that each comparison finds a contradiction, and none in what agrees.
 func TestContradictionsAreFound(t *testing.T) {
 	thread := answer.Thread{OSID: 7}
+	starved := answer.Conclude(answer.FindingStarved, words.Text("starved"), answer.StrengthLikely)
+	weaker := starved
+	weaker.Strength = answer.StrengthPossible
+	finalizes := answer.Conclude(answer.FindingFinalizers, words.Text("the finalizer thread waits"), answer.StrengthRecorded)
 	nobody := answer.Conclude(answer.FindingPermits, words.OperationsWait.Of(words.N(1), words.Text("x"), answer.Statement{}).Plus(words.NobodyEntered.Of()), answer.StrengthLikely)
 	nobody.Says, nobody.Show = words.NobodyEntered.Kind(), []string{"dumpobj 0000000000000010"}
 	dead := answer.Conclude(answer.FindingDeadlock, words.Text("deadlock"), answer.StrengthProved)
@@ -361,7 +516,21 @@ func TestContradictionsAreFound(t *testing.T) {
 	held50 := &answer.Leaks{Live: answer.HeapPart{Size: 10}, Suspects: []answer.Suspect{{Point: &answer.PathObject{Address: 0x50}, Retained: 5, Kept: words.Text("kept by static A.b"),
 		Path: &answer.RootPath{Root: answer.GCRoot{Kind: answer.RootStatic, Name: "static A.b"}}}}}
 	for name, s := range map[string]statements{
-		"quiet":           {triage: &answer.Triage{Quiet: []string{"locks and blocked threads"}}, waits: &answer.Waits{Verdicts: []answer.Verdict{dead}}},
+		"quiet":           {triage: &answer.Triage{Quiet: []string{"failed tasks"}}, tasks: &answer.Tasks{Faults: []answer.FaultedTask{{Task: 0x20}}}},
+		"dropped":         {triage: &answer.Triage{}, pool: &answer.ThreadPool{Verdicts: []answer.Verdict{starved}}},
+		"weakened":        {triage: &answer.Triage{Findings: []answer.Finding{{Kind: answer.FindingStarved, Clauses: []answer.Verdict{weaker}}}}, pool: &answer.ThreadPool{Verdicts: []answer.Verdict{starved}}},
+		"no finalizer":    {triage: &answer.Triage{}, crash: &answer.Crash{Alive: true, Verdicts: []answer.Verdict{finalizes}}},
+		"no host":         {triage: &answer.Triage{}, hosts: &answer.Hosts{Verdicts: []answer.Verdict{dead}}},
+		"no initializer":  {triage: &answer.Triage{}, inits: &answer.Initializers{Verdicts: []answer.Verdict{dead}}},
+		"no Redis":        {triage: &answer.Triage{}, redis: &answer.Redis{Verdicts: []answer.Verdict{dead}}},
+		"no clients":      {triage: &answer.Triage{}, clients: &answer.HTTPClients{Verdicts: []answer.Verdict{dead}}},
+		"no memory":       {triage: &answer.Triage{}, oom: &answer.OutOfMemory{Failures: []answer.FailedAllocation{{}}}},
+		"no failure":      {triage: &answer.Triage{Findings: []answer.Finding{{Kind: answer.FindingMemory}}}, oom: &answer.OutOfMemory{}},
+		"no connection":   {triage: &answer.Triage{}, pools: &answer.SQLPools{Pools: []answer.SQLPool{{Address: 0x30, Waiting: answer.Known[int64](2), Idle: answer.Known[int64](0)}}}},
+		"finalizers":      {queue: &answer.Finalizers{}, leaks: &answer.Leaks{Finalizers: answer.Finalization{Ready: 1}}},
+		"timers":          {timers: &answer.Timers{Timers: []answer.Timer{{Running: 7}}}, pool: &answer.ThreadPool{Total: answer.Known[int64](2)}},
+		"block is free":   {blocks: map[target.Addr]answer.SyncBlock{0x10: {Object: 0x10}}, locks: held(&thread)},
+		"other owner":     {blocks: map[target.Addr]answer.SyncBlock{0x10: {Object: 0x10, Held: true, OSID: 9}}, locks: held(&thread)},
 		"crash":           {triage: &answer.Triage{Findings: []answer.Finding{{Kind: answer.FindingCrash}}}, crash: &answer.Crash{Alive: true}},
 		"heap":            {triage: &answer.Triage{Findings: []answer.Finding{{Kind: answer.FindingHeap}}}, soundness: &answer.Soundness{}},
 		"share":           {triage: &answer.Triage{}, leaks: &answer.Leaks{Suspects: []answer.Suspect{{Share: 120}}}},
@@ -389,7 +558,7 @@ func TestContradictionsAreFound(t *testing.T) {
 		s.compare()
 		assert.Len(t, s.found, 1, name)
 	}
-	agree := statements{triage: &answer.Triage{}, waits: &answer.Waits{Threads: []answer.ThreadWait{owned}, Verdicts: []answer.Verdict{dead}}, locks: held(owned.Owner), crash: &answer.Crash{Alive: true}, leaks: &answer.Leaks{Live: answer.HeapPart{Size: 10}}}
+	agree := statements{triage: &answer.Triage{Findings: []answer.Finding{{Kind: answer.FindingDeadlock, Clauses: []answer.Verdict{dead}}}}, waits: &answer.Waits{Threads: []answer.ThreadWait{owned}, Verdicts: []answer.Verdict{dead}}, locks: held(owned.Owner), crash: &answer.Crash{Alive: true}, leaks: &answer.Leaks{Live: answer.HeapPart{Size: 10}}}
 	agree.compare()
 	assert.Empty(t, agree.found)
 	assert.Positive(t, agree.compared)

@@ -58,15 +58,15 @@ func TestOneFact(t *testing.T) {
 			}
 		}
 		waits, werr := locks.Waits(ctx, v.Process, locks.Options{})
-		locks, lerr := locks.Locks(ctx, v.Process, locks.Options{All: true})
+		held, lerr := locks.Locks(ctx, v.Process, locks.Options{All: true})
 		if werr == nil && lerr == nil {
-			compared += locksAgree(t, seen, waits, locks)
+			compared += locksAgree(t, seen, waits, held)
 		}
 		crash, err := crash.Describe(ctx, v.Process, crash.Options{})
 		if err == nil && crash.Waiting != nil && werr == nil {
 			compared += crashAgrees(t, seen, crash, waits)
 		}
-		if pool, err := threadpool.Pool(ctx, v.Process, threadpool.Options{}); err == nil {
+		if pool, err := locks.ThreadPool(ctx, v.Process, threadpool.Options{}); err == nil {
 			for i := range pool.Workers {
 				seen.check(t, "threadpool", pool.Workers[i].Thread)
 			}

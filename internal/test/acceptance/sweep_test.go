@@ -115,7 +115,7 @@ func TestNothingVanishes(t *testing.T) {
 			return asked(values.Describe(ctx, v.Process, 0x7efbcd80b550, values.DescribeOptions{}))
 		}},
 		{"threadpool", "net10-async", func(v *sosgo.View) (any, []error, error) {
-			return asked(threadpool.Pool(ctx, v.Process, threadpool.Options{}))
+			return asked(locks.ThreadPool(ctx, v.Process, threadpool.Options{}))
 		}},
 		{"timers", "net10-async", func(v *sosgo.View) (any, []error, error) { return asked(threadpool.Timers(ctx, v.Process)) }},
 		{"summary", "net10-crash-nested", func(v *sosgo.View) (any, []error, error) {

@@ -24,7 +24,7 @@ func TestPeersOfThreads(t *testing.T) {
 	assert.Contains(t, verdictAbout(t, w, "holds the monitor").Text, `thread 9 "poster" waits for the network (127.0.0.1:37637) in Quay.Desk.Ask`)
 	v, err := d.View("")
 	require.NoError(t, err)
-	p, err := threadpool.Pool(t.Context(), v.Process, threadpool.Options{})
+	p, err := locks.ThreadPool(t.Context(), v.Process, threadpool.Options{})
 	require.NoError(t, err)
 	var does []string
 	for i := range p.Workers {

@@ -20,7 +20,7 @@ var groups = []group{
 	}},
 	{"What do they wait for?", []question{
 		{"app/locks.Waits", ""}, {"app/locks.Locks", ""}, {"app/stacks.SyncBlocks", ""}, {"app/locks.Initializers", ""},
-		{"app/threadpool.Pool", "ThreadPool"}, {"app/threadpool.WorkQueues", ""}, {"app/threadpool.Timers", ""},
+		{"app/locks.ThreadPool", ""}, {"app/threadpool.WorkQueues", ""}, {"app/threadpool.Timers", ""},
 		{"app/async.Stacks", "AsyncStacks"}, {"app/async.Calls", "AsyncCalls"}, {"app/async.Tasks", ""}, {"app/async.State", "TaskState"},
 	}},
 	{"What does the application do?", []question{
@@ -88,14 +88,15 @@ var inside = map[string]bool{
 	"app/waste.Options.Kinds": true, "app/waste.Options.Live": true, "app/waste.Options.Locals": true, "app/waste.Options.Statics": true,
 	"app/values.DescribeOptions.Show": true, "threads.StackOptions.Debug": true, "threads.ObjectOptions.Extended": true, // forms of commands
 	"app/stacks.Options.Debug": true, "app/stacks.Options.Carried": true, "threads.StackOptions.Carried": true,
-	"app/web.ClientOptions.Clock": true, "app/sqlpools.Options.Clock": true, "app/web.ClientOptions.Unnamed": true,
+	"app/web.ClientOptions.Clock": true, "app/sqlpools.Options.Clock": true, "app/crash.Options.Waits": true, "app/web.ClientOptions.Unnamed": true,
 }
 
 // none are functions that are no questions of an importer, with the reason.
 var none = map[string]string{
-	"app/settings.GCSettings":    "a part of Process",
-	"app/memory.GCSettings":      "a part of GC",
+	"app/settings.GCSettings":   "a part of Process",
+	"app/memory.GCSettings":     "a part of GC",
 	"app/memorymap.NativeMemory": "a reader for other packages", "app/memorymap.PointerFields": "a reader for other packages",
 	"app/sensitive.Masker": "what Mask masks with",
+	"app/threadpool.Pool":  "what locks.ThreadPool judges",
 	"app/triage.Read":      "what Triage reads",
 }

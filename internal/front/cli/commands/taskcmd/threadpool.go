@@ -2,6 +2,7 @@ package taskcmd
 
 import (
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/app/locks"
 	"github.com/sosgo/sosgo/internal/app/threadpool"
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/internal/front/cli/commands/ask"
@@ -26,7 +27,7 @@ func threadPoolCommand() cli.Command {
 			{Line: "threadpool -wi", Text: "what is queued?"},
 		},
 	}, func(c *cli.Context, o *poolOptions) (*answer.ThreadPool, error) {
-		out, err := threadpool.Pool(ask.Context(c), ask.View(c), threadpool.Options{Log: o.Log, Items: o.Items || o.Counts})
+		out, err := locks.ThreadPool(ask.Context(c), ask.View(c), threadpool.Options{Log: o.Log, Items: o.Items || o.Counts})
 		return out, cli.WithAnswer(err)
 	}, func(p *report.Page, t *answer.ThreadPool, o *poolOptions) {
 		tasktext.ThreadPool(p, t, tasktext.ThreadPoolOptions(*o))
