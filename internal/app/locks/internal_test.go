@@ -443,3 +443,21 @@ func TestPasses(t *testing.T) {
 	}
 	assert.False(t, newGrapher(&survey{gaps: &answer.Gaps{}}).passes(&lock{}, 1), "nobody is known to have entered it")
 }
+
+// TestWokenNext: a thread that waits for a task which has completed is woken next. Without a task, and with one that has not completed, it is not said.
+func TestWokenNext(t *testing.T) {
+	for _, c := range []struct {
+		w    wait
+		want *words.Sentence
+	}{
+		{wait{completed: true}, words.TaskWakes},
+		{wait{}, words.TaskNotFound},
+		{wait{tasks: []target.Addr{1}}, words.TaskToComplete},
+		{wait{completed: true, tasks: []target.Addr{1, 2}}, words.TasksToComplete}, // one of several has
+		{wait{completed: true, async: true}, words.AsyncToComplete},
+	} {
+		c.w.thread = &stackwalk.Thread{}
+		g := &grapher{s: &survey{gaps: &answer.Gaps{}}, rows: map[*stackwalk.Thread]*answer.ThreadWait{c.w.thread: {Type: answer.Text{S: "A.Task"}}}}
+		assert.Equal(t, c.want.Kind(), g.awaited(&c.w, false).Says)
+	}
+}
