@@ -68,6 +68,10 @@ var (
 	NullOrDamaged   = say("null reference or damaged memory", "either a null reference, or an address that is not canonical, as in damaged memory")
 	BelowNullLimit  = say("below the limit of null references", "below 64 KB, where .NET reports every access of managed code as a null reference")
 	AboveNullLimit  = say("above the limit of null references", "above the 64 KB that a null reference can reach, so unsafe or native code, or damaged memory")
+	Overwritten     = say("overwritten object", "{object} was overwritten: it has {word}{text?} in place of its MethodTable")
+	EndsBefore      = say("object before an overwritten one", "{before} ({size}) ends where the overwritten object begins{kept?}: code that writes to it may have gone past its end")
+	EndsAlike       = say("same bytes before an overwritten object", "the end of it and the header of the overwritten object have bytes of the same kind")
+	AsText          = say("word as text", " (from its second byte the text {text})")
 	ReadsAsText     = say("address that is text", "{address}{text}")
 	WhichIsText     = say("text in an address", ", which is the {encoding} text {text}")
 

@@ -45,7 +45,7 @@ var conclusions = []struct {
 
 	// The objects that it names are read from the heap. More such objects would not refute it.
 	{onHeap, []*Sentence{RefersToAllocator, NotCaught, FailedCommand, FailedTask, AsyncVoid, OfClassFailed, ServiceFailed, HostStopping, HostStartWaits, ClientsUnshared,
-		OneHashCode, Collisions, TimerOverlaps, AwaitFinalizer, BlocksOf, HandlesOf}},
+		OneHashCode, Collisions, TimerOverlaps, Overwritten, EndsBefore, AwaitFinalizer, BlocksOf, HandlesOf}},
 	{append(slices.Clip(queue), answer.StackComplete), []*Sentence{ItemsSignal}},
 	{queue, []*Sentence{AbandonedWaiters, RedisSilent, DatabaseSilent, DatabaseUnopened, ServerSilent, Backlog, OneInBacklog, WaitForConnection, RequestsWait, PoolWithoutWork}},
 

@@ -96,3 +96,16 @@ func TestFinalizing(t *testing.T) {
 		assert.Equal(t, answer.SeverityWarning, got[0].Severity, "what runs may end in a moment")
 	}
 }
+
+// TestRethrown: an exception that a handler threw again is listed once, though a thread has two states of it. Another thread has its own.
+func TestRethrown(t *testing.T) {
+	one, two := &stackwalk.Thread{Managed: &dac.Thread{ManagedID: 1}}, &stackwalk.Thread{Managed: &dac.Thread{ManagedID: 2}}
+	again := carried{thread: one, thrown: 0x10, state: answer.CarriedHandling, in: &dac.ExceptionState{Addr: 0x100}}
+	first := carried{thread: one, thrown: 0x10, state: answer.CarriedUnhandled, in: &dac.ExceptionState{Addr: 0x200}}
+	outer := carried{thread: one, thrown: 0x20, state: answer.CarriedHandling, in: &dac.ExceptionState{Addr: 0x300}}
+	other := carried{thread: two, thrown: 0x10, state: answer.CarriedLast}
+	got := once([]carried{again, first, outer, other})
+	require.Len(t, got, 3)
+	assert.Equal(t, []target.Addr{0x10, 0x20, 0x10}, []target.Addr{got[0].thrown, got[1].thrown, got[2].thrown})
+	assert.Equal(t, []answer.CarriedState{answer.CarriedUnhandled, answer.CarriedHandling, answer.CarriedLast}, []answer.CarriedState{got[0].state, got[1].state, got[2].state})
+}

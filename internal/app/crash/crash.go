@@ -9,6 +9,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
@@ -76,6 +77,21 @@ type carried struct {
 // ended reports whether the process ended because of the exception.
 func (x *carried) ended() bool {
 	return x.state == answer.CarriedUnhandled || x.state == answer.CarriedFatal
+}
+
+// once returns list with each exception of a thread once. An exception that a handler throws again has a second state, and the first one until the handler
+// has ended. It is unhandled if one of its states is.
+func once(list []carried) (out []carried) {
+	for _, x := range list {
+		at := slices.IndexFunc(out, func(o carried) bool { return o.thread == x.thread && o.thrown == x.thrown })
+		switch {
+		case at < 0:
+			out = append(out, x)
+		case x.ended() && !out[at].ended():
+			out[at].state = x.state
+		}
+	}
+	return out
 }
 
 // Read returns why the process died. It returns nil if the dump shows no crash: no signal or exception record, and no

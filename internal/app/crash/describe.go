@@ -536,8 +536,7 @@ func (d *describer) carried() {
 
 func describeCarried(rt *dac.Runtime, list []carried, g *answer.Gaps) []answer.CarriedException {
 	var out []answer.CarriedException
-	for i := range list {
-		c := &list[i]
+	for _, c := range once(list) {
 		row := answer.CarriedException{Thread: c.thread.Describe(g), State: c.state, Exception: c.thrown}
 		x, err := dac.CodeOf(rt).DescribeException(c.thrown, dac.ExceptionOptions{Brief: true})
 		if err != nil {

@@ -11,20 +11,20 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// memory is a piece of an address space.
-type memory struct {
+// piece is a part of an address space.
+type piece struct {
 	at target.Addr
 	b  []byte
 }
 
-func (m memory) View(a target.Addr, n int) ([]byte, bool) {
+func (m piece) View(a target.Addr, n int) ([]byte, bool) {
 	if a < m.at || uint64(a-m.at)+uint64(n) > uint64(len(m.b)) {
 		return nil, false
 	}
 	return m.b[a-m.at:][:n], true
 }
 
-func (m memory) Span(a target.Addr) []byte {
+func (m piece) Span(a target.Addr) []byte {
 	b, _ := m.View(a, 1)
 	if b == nil {
 		return nil
@@ -32,7 +32,7 @@ func (m memory) Span(a target.Addr) []byte {
 	return m.b[a-m.at:]
 }
 
-func (m memory) ReadMemory(p []byte, a target.Addr) (int, error) {
+func (m piece) ReadMemory(p []byte, a target.Addr) (int, error) {
 	n := copy(p, m.Span(a))
 	if n < len(p) {
 		return n, &target.MemoryError{Addr: a + target.Addr(n), Err: target.ErrNotInDump}
@@ -105,7 +105,7 @@ func TestTouchedBy(t *testing.T) {
 }
 
 func TestNestedRecords(t *testing.T) {
-	m := memory{at: 0x5000, b: append(recordBytes(codeAccess, 2, 0x5000+recordSize, 1, 0x10), recordBytes(codeCPP, 1, 0, 7)...)}
+	m := piece{at: 0x5000, b: append(recordBytes(codeAccess, 2, 0x5000+recordSize, 1, 0x10), recordBytes(codeCPP, 1, 0, 7)...)}
 	list, err := nestedRecords(m, &target.Exception{Record: 0x5000})
 	require.NoError(t, err)
 	require.Len(t, list, 2)

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/app/memory"
 	"github.com/sosgo/sosgo/internal/disasm"
 	"github.com/sosgo/sosgo/internal/image/unwind"
 	"github.com/sosgo/sosgo/internal/words"
@@ -200,8 +201,11 @@ func (d *describer) concludeFault() {
 	a, access, touched := touchedBy(d.faultRecord())
 	says := d.faultSays(ip, a, access, touched)
 	evidence := []answer.Statement{words.FaultAt.Of(f.how, words.Address(ip), d.decoded(ip))}
+	var overwritten []answer.Verdict
 	if d.rt != nil && d.rt.Instance().Module.Contains(ip) {
-		evidence = append(evidence, words.RuntimesCode.Of())
+		if overwritten = d.overwritten(); overwritten == nil {
+			evidence = append(evidence, words.RuntimesCode.Of())
+		}
 	}
 	if out.Touched != nil {
 		if text := readAsText(out.Touched.Address); !text.IsZero() {
@@ -212,6 +216,28 @@ func (d *describer) concludeFault() {
 		evidence = append(evidence, words.InFileMapping.Of(words.Address(out.Touched.Address), words.Text(d.mapped)))
 	}
 	d.blame(says, answer.StrengthLikely, evidence...)
+	out.Verdicts = append(out.Verdicts, overwritten...)
+}
+
+// overwritten concludes which object of the heap the runtime tripped over: one with the word that it followed in place of a MethodTable. It returns nil if
+// that word may be the address of something.
+func (d *describer) overwritten() []answer.Verdict {
+	t := d.out.Touched
+	if t == nil || d.noHeap || t.Address < nullRange || !reportedAsZero(t.Address) && !d.unmapped(t.Address) {
+		return nil
+	}
+	return memory.FaultingObject(d.ctx, d.p, t.Address)
+}
+
+// unmapped reports whether a is in no memory of the process. Without a list of memory it is not known.
+func (d *describer) unmapped(a target.Addr) bool {
+	listed := false
+	for r := range d.p.Target().Regions() {
+		if listed = true; target.RangeAt(r.Start, r.Size).Contains(a) {
+			return false
+		}
+	}
+	return listed
 }
 
 // faultSays describes the fault of the code at ip. If touched is set, it was an access to a.

@@ -55,6 +55,8 @@ type Answers struct {
 	rules    *signature.Rules // of Options
 	fieldsTo func(context.Context, []target.Range) ([]memorymap.PointerField, error)
 	timers   func(context.Context) (*answer.Timers, error)
+
+	overwritten func(context.Context, []answer.Fault) []answer.Verdict // about the object that faults of the heap lead to
 }
 
 // stack returns the state of the stack of a thread.
@@ -98,7 +100,9 @@ func Read(ctx context.Context, p *process.Process, o Options) (*Answers, error) 
 func read(ctx context.Context, p *process.Process, o Options) (*Answers, error) {
 	a := &Answers{Premises: p.Premises(), Taken: p.Target().Process().DumpTime, fieldsTo: func(ctx context.Context, to []target.Range) ([]memorymap.PointerField, error) {
 		return memorymap.PointerFields(ctx, p, to)
-	}, timers: func(ctx context.Context) (*answer.Timers, error) { return threadpool.Timers(ctx, p) }}
+	}, timers: func(ctx context.Context) (*answer.Timers, error) { return threadpool.Timers(ctx, p) }, overwritten: func(ctx context.Context, faults []answer.Fault) []answer.Verdict {
+		return memory.OverwrittenObject(ctx, p, faults)
+	}}
 	if a.Premises[answer.StackComplete] != answer.PremiseHolds {
 		a.Stacks = p.StackStates() // Premises has the error of a list that is cut
 	}

@@ -555,7 +555,7 @@ func loadContexts(_ context.Context, q *Answers) (view, error) {
 }
 
 // soundness checks whether the heap's objects are sound.
-func soundness(_ context.Context, q *Answers) (view, error) {
+func soundness(ctx context.Context, q *Answers) (view, error) {
 	s, err := q.VerifyHeap.get()
 	if err != nil {
 		return view{}, err
@@ -583,8 +583,24 @@ func soundness(_ context.Context, q *Answers) (view, error) {
 	if s.Incomplete {
 		x = words.LowerOne(x, answer.Premises{answer.NoGap: answer.PremiseDoubtful}.State) // an object behind a gap may be none
 	}
-	v.found = append(v.found, finding(answer.FindingHeap, x))
-	return v, nil
+	f := finding(answer.FindingHeap, x)
+	if q.overwritten != nil {
+		first := []string{}
+		for _, c := range q.overwritten(ctx, s.Faults) {
+			if first = append(first, c.Show...); !q.saidOfCrash(&c) {
+				f.Clauses = append(f.Clauses, c)
+			}
+		}
+		f.Next = append(first, f.Next...)
+	}
+	v.found = append(v.found, f)
+	return v, ctx.Err()
+}
+
+// saidOfCrash reports whether the finding of the crash has a conclusion.
+func (q *Answers) saidOfCrash(c *answer.Verdict) bool {
+	died, err := q.Crash.get()
+	return err == nil && !died.Alive && slices.ContainsFunc(died.Verdicts, func(v answer.Verdict) bool { return v.Text == c.Text })
 }
 
 // muchHandles is how many GC handles of one type to objects of one type are a finding. Healthy processes have fewer

@@ -40,6 +40,9 @@ const (
 	CacheLeast        = 4 << 20 // least size in bytes of a compressed file that is cached unpacked
 )
 
+// SoughtBytes bounds the part of the heap that is searched for a word.
+const SoughtBytes = 8 << 30
+
 // Images and metadata.
 const (
 	ExportNames         = 1 << 20

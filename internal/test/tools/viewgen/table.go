@@ -95,6 +95,7 @@ var inside = map[string]bool{
 var none = map[string]string{
 	"app/settings.GCSettings":   "a part of Process",
 	"app/memory.GCSettings":     "a part of GC",
+	"app/memory.FaultingObject": "a part of Crash", "app/memory.OverwrittenObject": "a part of Triage",
 	"app/memorymap.NativeMemory": "a reader for other packages", "app/memorymap.PointerFields": "a reader for other packages",
 	"app/sensitive.Masker": "what Mask masks with",
 	"app/threadpool.Pool":  "what locks.ThreadPool judges",
