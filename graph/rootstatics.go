@@ -131,6 +131,9 @@ func (s *staticsScan) yieldSlot(f RootStatic, at dac.StaticAddr, err error) {
 	f.Slot, f.Ready = at.Addr, at.State == dac.StaticReady
 	if err == nil {
 		f.Object, err = target.Pointer(s.r.rt.Memory(), f.Slot)
+		if err != nil && f.Thread != nil && s.r.h.Segment(f.Slot) == nil && len(s.r.h.Lost()) == 0 { // arrays of the heap have the thread statics that are references
+			err = target.CorruptHeapf("the thread statics of thread %d lead to %#x, outside of the heap", f.Thread.Managed.ManagedID, uint64(f.Slot))
+		}
 	}
 	if err == nil {
 		if f.Object == 0 {
