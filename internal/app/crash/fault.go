@@ -201,11 +201,9 @@ func (d *describer) concludeFault() {
 	a, access, touched := touchedBy(d.faultRecord())
 	says := d.faultSays(ip, a, access, touched)
 	evidence := []answer.Statement{words.FaultAt.Of(f.how, words.Address(ip), d.decoded(ip))}
-	var overwritten []answer.Verdict
-	if d.rt != nil && d.rt.Instance().Module.Contains(ip) {
-		if overwritten = d.overwritten(); overwritten == nil {
-			evidence = append(evidence, words.RuntimesCode.Of())
-		}
+	overwritten := d.overwritten() // the collector may have a module of its own
+	if overwritten == nil && d.rt != nil && d.rt.Instance().Module.Contains(ip) {
+		evidence = append(evidence, words.RuntimesCode.Of())
 	}
 	if out.Touched != nil {
 		if text := readAsText(out.Touched.Address); !text.IsZero() {
