@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -432,10 +433,10 @@ func (s *scope) register(n *node) (code, error) {
 
 // method compiles x.Name(…), one of the methods of strings and collections that the language implements.
 func (s *scope) method(n *node) (code, error) {
-	m, ok := methods[n.name]
+	m, ok := methods()[n.name]
 	if !ok {
 		bad := s.e.errorf(n, "nothing of the program can be called, and %s is no method that is known", n.name)
-		names := slices.Sorted(maps.Keys(methods))
+		names := slices.Sorted(maps.Keys(methods()))
 		if bad.Hint = suggest(n.name, names); bad.Hint == "" {
 			bad.Hint = "these are " + strings.Join(names, ", ")
 		}
@@ -479,25 +480,27 @@ type method struct {
 }
 
 // methods are the methods that the language implements.
-var methods map[string]method
+var methods func() map[string]method
 
 func init() {
-	methods = map[string]method{
-		"Contains":    {1, 1, contains},
-		"StartsWith":  {1, 1, textTest(strings.HasPrefix)},
-		"EndsWith":    {1, 1, textTest(strings.HasSuffix)},
-		"IndexOf":     {1, 1, indexOf},
-		"Substring":   {1, 2, substring},
-		"ToLower":     {0, 0, textChange(letters(strings.ToLower, unicode.ToLower))},
-		"ToUpper":     {0, 0, textChange(letters(strings.ToUpper, unicode.ToUpper))},
-		"Trim":        {0, 0, textChange(strings.TrimSpace)},
-		"Equals":      {1, 1, func(f *frame, v Value, a []Value) Value { return f.truthValue(f.compare("==", v, a[0])) }},
-		"HasFlag":     {1, 1, hasFlag},
-		"GetType":     {0, 0, func(f *frame, v Value, _ []Value) Value { return callType(f, []Value{v}) }},
-		"ToString":    {0, 0, func(f *frame, v Value, _ []Value) Value { return callText(f, []Value{v}) }},
-		"Count":       {0, 0, func(f *frame, v Value, _ []Value) Value { return f.length(v) }},
-		"ContainsKey": {1, 1, containsKey},
-	}
+	methods = sync.OnceValue(func() map[string]method {
+		return map[string]method{
+			"Contains":    {1, 1, contains},
+			"StartsWith":  {1, 1, textTest(strings.HasPrefix)},
+			"EndsWith":    {1, 1, textTest(strings.HasSuffix)},
+			"IndexOf":     {1, 1, indexOf},
+			"Substring":   {1, 2, substring},
+			"ToLower":     {0, 0, textChange(letters(strings.ToLower, unicode.ToLower))},
+			"ToUpper":     {0, 0, textChange(letters(strings.ToUpper, unicode.ToUpper))},
+			"Trim":        {0, 0, textChange(strings.TrimSpace)},
+			"Equals":      {1, 1, func(f *frame, v Value, a []Value) Value { return f.truthValue(f.compare("==", v, a[0])) }},
+			"HasFlag":     {1, 1, hasFlag},
+			"GetType":     {0, 0, func(f *frame, v Value, _ []Value) Value { return callType(f, []Value{v}) }},
+			"ToString":    {0, 0, func(f *frame, v Value, _ []Value) Value { return callText(f, []Value{v}) }},
+			"Count":       {0, 0, func(f *frame, v Value, _ []Value) Value { return f.length(v) }},
+			"ContainsKey": {1, 1, containsKey},
+		}
+	})
 }
 
 func (f *frame) texts(what string, v, arg Value) (a, b string, failed *Value) {
@@ -651,28 +654,30 @@ func hasFlag(f *frame, v Value, args []Value) Value {
 }
 
 // specialMembers are members that the language computes without a field.
-var specialMembers map[string]func(*frame, Value) (Value, bool)
+var specialMembers func() map[string]func(*frame, Value) (Value, bool)
 
 func init() {
-	specialMembers = map[string]func(*frame, Value) (Value, bool){
-		"Length":   func(f *frame, v Value) (Value, bool) { return f.lengthOf(v) },
-		"Count":    func(f *frame, v Value) (Value, bool) { return f.lengthOf(v) },
-		"HasValue": func(_ *frame, v Value) (Value, bool) { return Bool(v.kind != KindNull), v.kind != KindObject },
-		"Value":    valueOf,
-		"Name":     typeName1,
-		"FullName": func(_ *frame, v Value) (Value, bool) {
-			if v.kind != KindType {
-				return Value{}, false
-			}
-			return textOr(v.typ.ManagedName()), true
-		},
-		"Ticks":             tickMember(1),
-		"TotalMilliseconds": tickMember(ticks.PerSecond / 1000),
-		"TotalSeconds":      tickMember(ticks.PerSecond),
-		"TotalMinutes":      tickMember(60 * ticks.PerSecond),
-		"TotalHours":        tickMember(3600 * ticks.PerSecond),
-		"TotalDays":         tickMember(ticks.PerDay),
-	}
+	specialMembers = sync.OnceValue(func() map[string]func(*frame, Value) (Value, bool) {
+		return map[string]func(*frame, Value) (Value, bool){
+			"Length":   func(f *frame, v Value) (Value, bool) { return f.lengthOf(v) },
+			"Count":    func(f *frame, v Value) (Value, bool) { return f.lengthOf(v) },
+			"HasValue": func(_ *frame, v Value) (Value, bool) { return Bool(v.kind != KindNull), v.kind != KindObject },
+			"Value":    valueOf,
+			"Name":     typeName1,
+			"FullName": func(_ *frame, v Value) (Value, bool) {
+				if v.kind != KindType {
+					return Value{}, false
+				}
+				return textOr(v.typ.ManagedName()), true
+			},
+			"Ticks":             tickMember(1),
+			"TotalMilliseconds": tickMember(ticks.PerSecond / 1000),
+			"TotalSeconds":      tickMember(ticks.PerSecond),
+			"TotalMinutes":      tickMember(60 * ticks.PerSecond),
+			"TotalHours":        tickMember(3600 * ticks.PerSecond),
+			"TotalDays":         tickMember(ticks.PerDay),
+		}
+	})
 }
 
 // valueOf implements x.Value of a Nullable. A Nullable is read as its value or null. A struct's property Value is not

@@ -65,7 +65,7 @@ func (c *checker) name(n *node) ([]*objects.Type, error) {
 		c.s.e.markOwned(n.name)
 		return types, nil
 	}
-	if _, special := specialMembers[n.name]; special {
+	if _, special := specialMembers()[n.name]; special {
 		c.s.e.markOwned(n.name)
 		return nil, nil
 	}
@@ -136,7 +136,7 @@ func (c *checker) member(n *node) ([]*objects.Type, error) {
 	if err != nil || types == nil {
 		return nil, err
 	}
-	if _, special := specialMembers[n.name]; special {
+	if _, special := specialMembers()[n.name]; special {
 		return nil, nil
 	}
 	declared, found := c.fields(types, n.name)

@@ -388,7 +388,7 @@ func (s *scope) ownMember(n *node) (code, error) {
 	a := s.e.fieldOf(s.typ, n.name)
 	if a.err == errNoMember {
 		this := code{eval: (*frame).this}
-		if _, ok := specialMembers[n.name]; ok {
+		if _, ok := specialMembers()[n.name]; ok {
 			return s.dynamicMember(n.name, true, this, true)
 		}
 		return constantCode(null), nil
@@ -551,7 +551,7 @@ func (m *memberReader) ofObject(f *frame, v Value) Value {
 	}
 	m.bind(t)
 	if m.met != nil {
-		_, special := specialMembers[m.name]
+		_, special := specialMembers()[m.name]
 		m.met.found = m.met.found || special || m.access.err != errNoMember
 	}
 	if m.access.err == errNoMember {
@@ -569,7 +569,7 @@ func (f *frame) member(v Value, name string, optional bool) Value {
 
 // memberOrNothing returns a member without a field: a special member, or else null if optional is set, or an error.
 func (f *frame) memberOrNothing(v Value, name string, optional bool) Value {
-	if special, ok := specialMembers[name]; ok {
+	if special, ok := specialMembers()[name]; ok {
 		if out, ok := special(f, v); ok {
 			return out
 		}
@@ -771,7 +771,7 @@ func (s *scope) staticMember(n *node, v Value) (code, error) {
 		}
 		at = base
 	}
-	if special, ok := specialMembers[n.name]; ok {
+	if special, ok := specialMembers()[n.name]; ok {
 		if out, ok := special(s.e.newFrame(), v); ok {
 			return constantCode(out), nil
 		}

@@ -3,6 +3,7 @@ package target
 import (
 	"bytes"
 	"encoding/binary"
+	"sync"
 )
 
 // A SignalContext describes the struct ucontext on the stack of a signal handler: Linux stores
@@ -25,9 +26,9 @@ type SignalContext struct {
 func (a Arch) SignalContext() *SignalContext {
 	switch a {
 	case ArchAMD64:
-		return signalContextAMD64
+		return signalContextAMD64()
 	case ArchARM64:
-		return signalContextARM64
+		return signalContextARM64()
 	}
 	return nil
 }
@@ -40,20 +41,24 @@ const (
 )
 
 var (
-	signalContextAMD64 = &SignalContext{
-		Size:      296,
-		Return:    []byte{0x48, 0xc7, 0xc0, 15, 0, 0, 0, 0x0f, 0x05}, // mov $15, %rax; syscall
-		registers: signalRegistersAMD64(),
-		matches:   matchesAMD64,
-	}
-	signalContextARM64 = &SignalContext{
-		Size:      472,
-		Return:    []byte{0x68, 0x11, 0x80, 0xd2, 0x01, 0, 0, 0xd4}, // mov x8, #139; svc #0
-		AboveSP:   128,                                              // a siginfo_t is first
-		Float:     480,
-		registers: signalRegistersARM64(),
-		matches:   matchesARM64,
-	}
+	signalContextAMD64 = sync.OnceValue(func() *SignalContext {
+		return &SignalContext{
+			Size:      296,
+			Return:    []byte{0x48, 0xc7, 0xc0, 15, 0, 0, 0, 0x0f, 0x05}, // mov $15, %rax; syscall
+			registers: signalRegistersAMD64(),
+			matches:   matchesAMD64,
+		}
+	})
+	signalContextARM64 = sync.OnceValue(func() *SignalContext {
+		return &SignalContext{
+			Size:      472,
+			Return:    []byte{0x68, 0x11, 0x80, 0xd2, 0x01, 0, 0, 0xd4}, // mov x8, #139; svc #0
+			AboveSP:   128,                                              // a siginfo_t is first
+			Float:     480,
+			registers: signalRegistersARM64(),
+			matches:   matchesARM64,
+		}
+	})
 )
 
 // signalRegistersAMD64 returns the struct sigcontext after the head.

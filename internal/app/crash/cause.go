@@ -3,6 +3,7 @@ package crash
 import (
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/words"
@@ -10,17 +11,19 @@ import (
 )
 
 // signalReasons describes the signals that kill processes, if the process raised them itself.
-var signalReasons = map[string]*words.Sentence{
-	"SIGABRT": words.ReasonAborted,
-	"SIGSEGV": words.ReasonSegment,
-	"SIGBUS":  words.ReasonBus,
-	"SIGFPE":  words.ReasonArithmetic,
-	"SIGILL":  words.ReasonIllegal,
-	"SIGQUIT": words.ReasonQuit,
-	"SIGTRAP": words.ReasonTrap,
-	"SIGKILL": words.ReasonKilled,
-	"SIGSYS":  words.ReasonSeccomp,
-}
+var signalReasons = sync.OnceValue(func() map[string]*words.Sentence {
+	return map[string]*words.Sentence{
+		"SIGABRT": words.ReasonAborted,
+		"SIGSEGV": words.ReasonSegment,
+		"SIGBUS":  words.ReasonBus,
+		"SIGFPE":  words.ReasonArithmetic,
+		"SIGILL":  words.ReasonIllegal,
+		"SIGQUIT": words.ReasonQuit,
+		"SIGTRAP": words.ReasonTrap,
+		"SIGKILL": words.ReasonKilled,
+		"SIGSYS":  words.ReasonSeccomp,
+	}
+})
 
 // busReasons describes the codes of SIGBUS with one cause (BUS_ADRALN, BUS_ADRERR; siginfo.h).
 var busReasons = map[int32]*words.Sentence{
@@ -29,26 +32,28 @@ var busReasons = map[int32]*words.Sentence{
 }
 
 // codeReasons describes the exception codes that kill processes.
-var codeReasons = map[uint32]*words.Sentence{
-	codeCLR:         words.ReasonManaged,
-	codeAccess:      words.ReasonAccess,
-	codeInPage:      words.ReasonInPage,
-	codeCPP:         words.ReasonCPP,
-	0xc000000d:      words.ReasonParameter,
-	0xc0000417:      words.ReasonCParameter,
-	0xc000001d:      words.ReasonIllegal,
-	0xc0000096:      words.ReasonPrivileged,
-	0xc00000fd:      words.ReasonOverflow,
-	0x800703e9:      words.ReasonOverflow,
-	codeStackBuffer: words.ReasonFastFail,
-	0xc0000602:      words.ReasonFastFail,
-	codeFailFast:    words.ReasonFailFast,
-	0xc0000374:      words.ReasonNativeHeap,
-	0xc0000094:      words.ReasonDivided,
-	0x80000003:      words.ReasonBreakpoint,
-	0x80000004:      words.ReasonStep,
-	codeEngine:      words.ReasonEngine,
-}
+var codeReasons = sync.OnceValue(func() map[uint32]*words.Sentence {
+	return map[uint32]*words.Sentence{
+		codeCLR:         words.ReasonManaged,
+		codeAccess:      words.ReasonAccess,
+		codeInPage:      words.ReasonInPage,
+		codeCPP:         words.ReasonCPP,
+		0xc000000d:      words.ReasonParameter,
+		0xc0000417:      words.ReasonCParameter,
+		0xc000001d:      words.ReasonIllegal,
+		0xc0000096:      words.ReasonPrivileged,
+		0xc00000fd:      words.ReasonOverflow,
+		0x800703e9:      words.ReasonOverflow,
+		codeStackBuffer: words.ReasonFastFail,
+		0xc0000602:      words.ReasonFastFail,
+		codeFailFast:    words.ReasonFailFast,
+		0xc0000374:      words.ReasonNativeHeap,
+		0xc0000094:      words.ReasonDivided,
+		0x80000003:      words.ReasonBreakpoint,
+		0x80000004:      words.ReasonStep,
+		codeEngine:      words.ReasonEngine,
+	}
+})
 
 // Reason describes a signal or exception record. pid is the process's own id, or 0 if unknown.
 func Reason(x *target.Exception, pid uint32) answer.Statement {
@@ -60,10 +65,10 @@ func Reason(x *target.Exception, pid uint32) answer.Statement {
 	case x.Signal != nil:
 		return signalReason(x.Signal, pid)
 	}
-	if says := codeReasons[x.Code]; says != nil {
+	if says := codeReasons()[x.Code]; says != nil {
 		return says.Of()
 	}
-	if name := codeNames[x.Code]; name != "" {
+	if name := codeNames()[x.Code]; name != "" {
 		return words.ExceptionCode.Of(words.Text(fmt.Sprintf("0x%08x", x.Code)), words.NameOfCode.Of(words.Text(name)))
 	}
 	return words.ExceptionCode.Of(words.Text(x.Words), answer.Statement{})
@@ -71,7 +76,7 @@ func Reason(x *target.Exception, pid uint32) answer.Statement {
 
 // signalReason distinguishes a signal sent by another process from one raised by this one.
 func signalReason(s *target.Signal, pid uint32) answer.Statement {
-	says, name := signalReasons[s.Name()], words.Text(s.Name())
+	says, name := signalReasons()[s.Name()], words.Text(s.Name())
 	switch {
 	case s.Sent() && s.PID == pid && pid != 0:
 		if s.Number == target.SIGABRT {
@@ -108,27 +113,31 @@ const (
 
 // causes gives the usual meaning of exceptions with an uninformative name. The type alone proves nothing: a program may
 // throw any of them.
-var causes = map[string]*words.Sentence{
-	nullReference:                           words.MeansNull,
-	outOfMemory:                             words.MeansNoMemory,
-	"System.StackOverflowException":         words.MeansRecursion,
-	accessViolation:                         words.MeansAccess,
-	"System.IndexOutOfRangeException":       words.MeansBounds,
-	"System.InvalidCastException":           words.MeansCast,
-	"System.DllNotFoundException":           words.MeansNoLibrary,
-	"System.TypeInitializationException":    words.MeansInitializer,
-	"System.AggregateException":             words.MeansTasks,
-	"System.ObjectDisposedException":        words.MeansDisposed,
-	"System.ExecutionEngineException":       words.MeansEngine,
-	"System.Threading.ThreadAbortException": words.MeansThreadAbort,
-}
+var causes = sync.OnceValue(func() map[string]*words.Sentence {
+	return map[string]*words.Sentence{
+		nullReference:                           words.MeansNull,
+		outOfMemory:                             words.MeansNoMemory,
+		"System.StackOverflowException":         words.MeansRecursion,
+		accessViolation:                         words.MeansAccess,
+		"System.IndexOutOfRangeException":       words.MeansBounds,
+		"System.InvalidCastException":           words.MeansCast,
+		"System.DllNotFoundException":           words.MeansNoLibrary,
+		"System.TypeInitializationException":    words.MeansInitializer,
+		"System.AggregateException":             words.MeansTasks,
+		"System.ObjectDisposedException":        words.MeansDisposed,
+		"System.ExecutionEngineException":       words.MeansEngine,
+		"System.Threading.ThreadAbortException": words.MeansThreadAbort,
+	}
+})
 
 // helpers maps exception types to parts of the names of the runtime's methods that throw them for compiled code. Before
 // .NET 9 the helpers are native and not in stack traces.
-var helpers = map[string]string{
-	"System.IndexOutOfRangeException": "ThrowIndexOutOfRangeException",
-	"System.InvalidCastException":     "CastHelpers.",
-}
+var helpers = sync.OnceValue(func() map[string]string {
+	return map[string]string{
+		"System.IndexOutOfRangeException": "ThrowIndexOutOfRangeException",
+		"System.InvalidCastException":     "CastHelpers.",
+	}
+})
 
 // A Fault is the part of a managed exception that LikelyCause uses.
 type Fault struct {
@@ -206,7 +215,7 @@ func (f *Fault) message() answer.Statement {
 
 // usual returns the usual meaning of an exception, or the zero Statement if its meaning here is known.
 func (f *Fault) usual() answer.Statement {
-	if says := causes[f.Type]; says != nil && f.Cause.IsZero() && !f.Unusual {
+	if says := causes()[f.Type]; says != nil && f.Cause.IsZero() && !f.Unusual {
 		return says.Of()
 	}
 	return answer.Statement{}
@@ -227,15 +236,17 @@ func sourceLine(file string, line int) answer.Statement {
 
 // wrappers maps exceptions that announce an inner exception to the beginning of that default message. A program may set
 // another message.
-var wrappers = map[string]string{
-	"System.AggregateException":                   "One or more errors occurred",
-	"System.TypeInitializationException":          "The type initializer for ",
-	"System.Reflection.TargetInvocationException": "Exception has been thrown by the target of an invocation",
-}
+var wrappers = sync.OnceValue(func() map[string]string {
+	return map[string]string{
+		"System.AggregateException":                   "One or more errors occurred",
+		"System.TypeInitializationException":          "The type initializer for ",
+		"System.Reflection.TargetInvocationException": "Exception has been thrown by the target of an invocation",
+	}
+})
 
 // announces reports whether the message of an exception only announces its inner exception.
 func announces(class, message string) bool {
-	usual := wrappers[class]
+	usual := wrappers()[class]
 	return usual != "" && strings.HasPrefix(message, usual)
 }
 

@@ -855,13 +855,13 @@ func (d *describer) untraced(x *answer.Exception) bool {
 // meaning returns the evidence for what root's type means in x. If the runtime threw x, the usual meaning applies. If
 // the program's own code threw it, meaning marks root as unusual. The statement is zero without evidence.
 func (d *describer) meaning(root *Fault, x *answer.Exception) answer.Statement {
-	if d.rt == nil || !root.Cause.IsZero() || causes[root.Type] == nil {
+	if d.rt == nil || !root.Cause.IsZero() || causes()[root.Type] == nil {
 		return answer.Statement{}
 	}
 	if len(x.Frames) > 0 {
 		f := &x.Frames[0]
-		if helper := helpers[root.Type]; helper != "" && strings.Contains(f.Function.S, helper) {
-			root.Cause = causes[root.Type].Of()
+		if helper := helpers()[root.Type]; helper != "" && strings.Contains(f.Function.S, helper) {
+			root.Cause = causes()[root.Type].Of()
 			return words.RuntimeThrows.Of(words.Method(f.Function.S))
 		}
 		if !ofFramework(f.Function.S) {
@@ -873,8 +873,8 @@ func (d *describer) meaning(root *Fault, x *answer.Exception) answer.Statement {
 				}
 				return words.ProgramThrows.Of(words.Method(f.Function.S))
 			}
-			if err == nil && helpers[root.Type] != "" {
-				root.Cause = causes[root.Type].Of()
+			if err == nil && helpers()[root.Type] != "" {
+				root.Cause = causes()[root.Type].Of()
 				return words.RuntimeThrowsAt.Of(words.Method(f.Function.S))
 			}
 		}

@@ -3,6 +3,7 @@ package crash
 import (
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
@@ -13,11 +14,13 @@ import (
 )
 
 // detailFields maps the fields from which framework exceptions compose their Message to descriptions.
-var detailFields = map[string]*words.Sentence{
-	"_paramName":  words.ItsParameter, // ArgumentException
-	"_objectName": words.ItsObject,    // ObjectDisposedException
-	"_fileName":   words.ItsFile,      // FileNotFoundException, FileLoadException, BadImageFormatException
-}
+var detailFields = sync.OnceValue(func() map[string]*words.Sentence {
+	return map[string]*words.Sentence{
+		"_paramName":  words.ItsParameter, // ArgumentException
+		"_objectName": words.ItsObject,    // ObjectDisposedException
+		"_fileName":   words.ItsFile,      // FileNotFoundException, FileLoadException, BadImageFormatException
+	}
+})
 
 // wrappedField is the field of RuntimeWrappedException with the thrown object.
 const wrappedField = "_wrappedException"
@@ -34,7 +37,7 @@ func (d *describer) details(a target.Addr, text string) answer.Statement {
 	}
 	var parts []answer.Statement
 	for f, v := range o.Fields() {
-		says := detailFields[f.Name]
+		says := detailFields()[f.Name]
 		if says == nil && f.Name != wrappedField || f.Static || v.IsNull() || !declaredByFramework(f) {
 			continue
 		}

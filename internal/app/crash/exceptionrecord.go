@@ -3,6 +3,7 @@ package crash
 import (
 	"encoding/binary"
 	"fmt"
+	"sync"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/base/limits"
@@ -23,21 +24,23 @@ const (
 )
 
 // codeNames maps exception codes to names.
-var codeNames = map[uint32]string{
-	codeGuardPage: "STATUS_GUARD_PAGE_VIOLATION", 0x80000002: "STATUS_DATATYPE_MISALIGNMENT", 0x80000003: "STATUS_BREAKPOINT",
-	0x80000004: "STATUS_SINGLE_STEP", codeAccess: "STATUS_ACCESS_VIOLATION", codeInPage: "STATUS_IN_PAGE_ERROR",
-	0xc0000008: "STATUS_INVALID_HANDLE", 0xc000000d: "STATUS_INVALID_PARAMETER", 0xc0000017: "STATUS_NO_MEMORY",
-	0xc000001d: "STATUS_ILLEGAL_INSTRUCTION", 0xc0000025: "STATUS_NONCONTINUABLE_EXCEPTION", 0xc0000026: "STATUS_INVALID_DISPOSITION",
-	0xc000008c: "STATUS_ARRAY_BOUNDS_EXCEEDED", 0xc000008d: "STATUS_FLOAT_DENORMAL_OPERAND", 0xc000008e: "STATUS_FLOAT_DIVIDE_BY_ZERO",
-	0xc000008f: "STATUS_FLOAT_INEXACT_RESULT", 0xc0000090: "STATUS_FLOAT_INVALID_OPERATION", 0xc0000091: "STATUS_FLOAT_OVERFLOW",
-	0xc0000092: "STATUS_FLOAT_STACK_CHECK", 0xc0000093: "STATUS_FLOAT_UNDERFLOW", 0xc0000094: "STATUS_INTEGER_DIVIDE_BY_ZERO",
-	0xc0000095: "STATUS_INTEGER_OVERFLOW", 0xc0000096: "STATUS_PRIVILEGED_INSTRUCTION", 0xc00000fd: "STATUS_STACK_OVERFLOW",
-	0xc0000194: "STATUS_POSSIBLE_DEADLOCK", 0xc0000374: "STATUS_HEAP_CORRUPTION", codeStackBuffer: "STATUS_STACK_BUFFER_OVERRUN",
-	0xc0000417: "STATUS_INVALID_CRUNTIME_PARAMETER", 0xc000041d: "STATUS_FATAL_USER_CALLBACK_EXCEPTION", 0xc0000420: "STATUS_ASSERTION_FAILURE",
-	0xc0000602: "STATUS_FAIL_FAST_EXCEPTION", 0x40000015: "STATUS_FATAL_APP_EXIT", codeCPP: "C++ exception", codeCLR: "CLR exception",
-	codeSetName: "MS_VC_EXCEPTION (thread name)", codeFailFast: "COR_E_FAILFAST", codeEngine: "COR_E_EXECUTIONENGINE",
-	0x800703e9: "COR_E_STACKOVERFLOW",
-}
+var codeNames = sync.OnceValue(func() map[uint32]string {
+	return map[uint32]string{
+		codeGuardPage: "STATUS_GUARD_PAGE_VIOLATION", 0x80000002: "STATUS_DATATYPE_MISALIGNMENT", 0x80000003: "STATUS_BREAKPOINT",
+		0x80000004: "STATUS_SINGLE_STEP", codeAccess: "STATUS_ACCESS_VIOLATION", codeInPage: "STATUS_IN_PAGE_ERROR",
+		0xc0000008: "STATUS_INVALID_HANDLE", 0xc000000d: "STATUS_INVALID_PARAMETER", 0xc0000017: "STATUS_NO_MEMORY",
+		0xc000001d: "STATUS_ILLEGAL_INSTRUCTION", 0xc0000025: "STATUS_NONCONTINUABLE_EXCEPTION", 0xc0000026: "STATUS_INVALID_DISPOSITION",
+		0xc000008c: "STATUS_ARRAY_BOUNDS_EXCEEDED", 0xc000008d: "STATUS_FLOAT_DENORMAL_OPERAND", 0xc000008e: "STATUS_FLOAT_DIVIDE_BY_ZERO",
+		0xc000008f: "STATUS_FLOAT_INEXACT_RESULT", 0xc0000090: "STATUS_FLOAT_INVALID_OPERATION", 0xc0000091: "STATUS_FLOAT_OVERFLOW",
+		0xc0000092: "STATUS_FLOAT_STACK_CHECK", 0xc0000093: "STATUS_FLOAT_UNDERFLOW", 0xc0000094: "STATUS_INTEGER_DIVIDE_BY_ZERO",
+		0xc0000095: "STATUS_INTEGER_OVERFLOW", 0xc0000096: "STATUS_PRIVILEGED_INSTRUCTION", 0xc00000fd: "STATUS_STACK_OVERFLOW",
+		0xc0000194: "STATUS_POSSIBLE_DEADLOCK", 0xc0000374: "STATUS_HEAP_CORRUPTION", codeStackBuffer: "STATUS_STACK_BUFFER_OVERRUN",
+		0xc0000417: "STATUS_INVALID_CRUNTIME_PARAMETER", 0xc000041d: "STATUS_FATAL_USER_CALLBACK_EXCEPTION", 0xc0000420: "STATUS_ASSERTION_FAILURE",
+		0xc0000602: "STATUS_FAIL_FAST_EXCEPTION", 0x40000015: "STATUS_FATAL_APP_EXIT", codeCPP: "C++ exception", codeCLR: "CLR exception",
+		codeSetName: "MS_VC_EXCEPTION (thread name)", codeFailFast: "COR_E_FAILFAST", codeEngine: "COR_E_EXECUTIONENGINE",
+		0x800703e9: "COR_E_STACKOVERFLOW",
+	}
+})
 
 // failFastNames names the codes of __fastfail (winnt.h, FAST_FAIL_*), from 0 on.
 var failFastNames = []string{
@@ -70,19 +73,21 @@ func accessWords(v uint64) string {
 }
 
 // parameterNames names the parameters of some exceptions.
-var parameterNames = map[uint32][]string{
-	codeGuardPage:   {"access", "address"},
-	codeAccess:      {"access", "address"},
-	codeInPage:      {"access", "address", "status"},
-	codeStackBuffer: {"fail-fast code"},
-	codeCPP:         {"magic number", "object", "throw information", "image base"},
-	codeCLR:         {"HRESULT", "", "", "", "base of the runtime"},
-}
+var parameterNames = sync.OnceValue(func() map[uint32][]string {
+	return map[uint32][]string{
+		codeGuardPage:   {"access", "address"},
+		codeAccess:      {"access", "address"},
+		codeInPage:      {"access", "address", "status"},
+		codeStackBuffer: {"fail-fast code"},
+		codeCPP:         {"magic number", "object", "throw information", "image base"},
+		codeCLR:         {"HRESULT", "", "", "", "base of the runtime"},
+	}
+})
 
 // describeExceptionRecord names the parts of an EXCEPTION_RECORD.
 func describeExceptionRecord(x *target.Exception) answer.ExceptionRecord {
-	d := answer.ExceptionRecord{Code: answer.Hex(x.Code), Name: codeNames[x.Code], Flags: answer.Hex(x.Flags), Address: x.Address}
-	names := parameterNames[x.Code]
+	d := answer.ExceptionRecord{Code: answer.Hex(x.Code), Name: codeNames()[x.Code], Flags: answer.Hex(x.Flags), Address: x.Address}
+	names := parameterNames()[x.Code]
 	for i, v := range x.Parameters {
 		p := answer.ExceptionParameter{Value: answer.Hex(v)}
 		if i < len(names) {
@@ -98,7 +103,7 @@ func describeExceptionRecord(x *target.Exception) answer.ExceptionRecord {
 				p.Words = "FAST_FAIL_" + failFastNames[v]
 			}
 		case "status":
-			p.Words = codeNames[uint32(v)]
+			p.Words = codeNames()[uint32(v)]
 		}
 		d.Parameters = append(d.Parameters, p)
 	}

@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // Of returns an address without its user, its password and its query, which may contain a signature. All errors, warnings and
@@ -33,14 +34,16 @@ func Of(address string) string {
 }
 
 // addresses are the parts of a text that look like addresses.
-var addresses = regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]+:/{1,2}[^\s"'<>/][^\s"'<>]*`)
+var addresses = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]+:/{1,2}[^\s"'<>/][^\s"'<>]*`)
+})
 
 // In returns a text, such as an error of the system, with the addresses in it as by Of.
 func In(text string) string {
 	if !strings.Contains(text, ":/") {
 		return text
 	}
-	return addresses.ReplaceAllStringFunc(text, func(found string) string {
+	return addresses().ReplaceAllStringFunc(text, func(found string) string {
 		end := len(strings.TrimRight(found, ".,:;)]}"))
 		address := found[:end]
 		if !strings.ContainsAny(address, "@?") {

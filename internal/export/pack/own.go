@@ -6,6 +6,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/sosgo/sosgo/dump"
 	"github.com/sosgo/sosgo/image"
@@ -24,14 +25,16 @@ var tokens = []string{
 }
 
 // libraries are .NET's native libraries: by the name of the file, without "lib" and extension, a function that each version exports.
-var libraries = map[string]string{
-	"coreclr": "coreclr_initialize", "coreclrtraceptprovider": "PAL_InitializeTracing", "clrjit": "getJit", "clrinterpreter": "getJit",
-	"clrgc": "GC_Initialize", "clrgcexp": "GC_Initialize", "mscordaccore": "CLRDataCreateInstance", "mscordbi": "CoreCLRCreateCordbObject",
-	"hostfxr": "hostfxr_main", "hostpolicy": "corehost_main",
-	"system.native": "SystemNative_Read", "system.globalization.native": "GlobalizationNative_LoadICU",
-	"system.io.compression.native": "CompressionNative_Crc32", "system.net.security.native": "NetSecurityNative_AcceptSecContext",
-	"system.security.cryptography.native.openssl": "CryptoNative_EnsureOpenSslInitialized",
-}
+var libraries = sync.OnceValue(func() map[string]string {
+	return map[string]string{
+		"coreclr": "coreclr_initialize", "coreclrtraceptprovider": "PAL_InitializeTracing", "clrjit": "getJit", "clrinterpreter": "getJit",
+		"clrgc": "GC_Initialize", "clrgcexp": "GC_Initialize", "mscordaccore": "CLRDataCreateInstance", "mscordbi": "CoreCLRCreateCordbObject",
+		"hostfxr": "hostfxr_main", "hostpolicy": "corehost_main",
+		"system.native": "SystemNative_Read", "system.globalization.native": "GlobalizationNative_LoadICU",
+		"system.io.compression.native": "CompressionNative_Crc32", "system.net.security.native": "NetSecurityNative_AcceptSecContext",
+		"system.security.cryptography.native.openssl": "CryptoNative_EnsureOpenSslInitialized",
+	}
+})
 
 // commitMark follows the version in .NET's native libraries.
 const commitMark = "@Commit: "
@@ -53,7 +56,7 @@ func isNET(e *dump.PackEntry) bool {
 		return isNETAssembly(b.Data)
 	}
 	name := strings.ToLower(path.Base(strings.ReplaceAll(e.Path, `\`, "/")))
-	exports, known := libraries[strings.TrimSuffix(strings.TrimPrefix(name, "lib"), path.Ext(name))]
+	exports, known := libraries()[strings.TrimSuffix(strings.TrimPrefix(name, "lib"), path.Ext(name))]
 	if !known {
 		return false
 	}

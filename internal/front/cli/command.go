@@ -273,7 +273,7 @@ func (t *table) find(name string) (*Command, error) {
 	if err := isNotThere(strings.ToLower(name)); err != nil {
 		return nil, err
 	}
-	if why, ok := unread[strings.ToLower(name)]; ok {
+	if why, ok := unread()[strings.ToLower(name)]; ok {
 		return nil, Settled(target.Unsupportedf("%s: %s", strings.ToLower(name), why))
 	}
 	if forms := otherForms(name); forms != "" {

@@ -52,11 +52,11 @@ func isScript(text string) bool {
 }
 
 // systems matches WinDbg's commands for processes (|) and systems (||). A dump has one process and one system.
-var systems = lazyRegexp(`^\|(\|?)[.*#\d]*\s*(s?)$`)
+var systems = newPattern("|", `^\|(\|?)[.*#\d]*\s*(s?)$`)
 
 // ofSystem translates them.
 func ofSystem(text string) string {
-	m := systems().FindStringSubmatch(text)
+	m := systems.submatches(text)
 	switch {
 	case m == nil:
 		return text

@@ -85,7 +85,7 @@ func TestHabits(t *testing.T) {
 
 // TestNotThere checks the messages for commands known from other tools.
 func TestNotThere(t *testing.T) {
-	for name := range notThere {
+	for name := range notThere() {
 		code, _, stderr := runHabits(t, "-c", "!"+strings.TrimPrefix(name, "!"))
 		if slices.Contains([]string{"thread", "strings", "t", "di", "|s", nativeNames}, name) { // another command, and the first two are no fakes
 			continue
@@ -93,7 +93,7 @@ func TestNotThere(t *testing.T) {
 		assert.Equal(t, ExitUsage, code, name)
 		assert.Regexp(t, "is not supported|needs a live process|is not needed|only reads a dump", stderr, name)
 	}
-	for name := range unread {
+	for name := range unread() {
 		code, _, stderr := runHabits(t, "-c", "!"+name+" 7f10a4632890")
 		assert.Equal(t, ExitUnsupported, code, name)
 		assert.Contains(t, stderr, name+": the wrappers of Windows's built-in COM", name)

@@ -477,6 +477,25 @@ func lazyRegexp(expr string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }
 
+// A pattern is a regular expression that begins with one of some letters. It is compiled when a text that begins with
+// one of them is first matched: most lines match none of the debuggers' forms.
+type pattern struct {
+	heads string
+	expr  func() *regexp.Regexp
+}
+
+// newPattern returns the pattern of expr. heads has the letters that its texts may begin with, in both cases if expr
+// ignores case.
+func newPattern(heads, expr string) *pattern { return &pattern{heads, lazyRegexp(expr)} }
+
+// submatches returns the text that the pattern matches, with the texts of its groups, or nil.
+func (p *pattern) submatches(text string) []string {
+	if text == "" || strings.IndexByte(p.heads, text[0]) < 0 {
+		return nil
+	}
+	return p.expr().FindStringSubmatch(text)
+}
+
 // takesWords reports whether p accepts a text that is not an address: an expression that yields an object, a
 // register, or the name of a method.
 func (p *param) takesWords(text string) bool {

@@ -30,12 +30,12 @@ func loopError(text string) error {
 }
 
 // blocks matches WinDbg's commands that have commands in braces.
-var blocks = lazyRegexp(`^(?i)\.(foreach|for|if|else|elsif|while|do|block|catch)\b`)
+var blocks = newPattern(".", `^(?i)\.(foreach|for|if|else|elsif|while|do|block|catch)\b`)
 
 // isBlock reports whether a line begins with one.
 func isBlock(text string) bool {
 	_, text = cutThread(strings.TrimSpace(text))
-	return blocks().MatchString(text)
+	return blocks.submatches(text) != nil
 }
 
 // loopLine parses .foreach and the filters behind it. isLoop is false for other lines.

@@ -39,7 +39,7 @@ func phraseNotThere(words []word) []word {
 		return nil
 	}
 	phrase := strings.ToLower(strings.TrimPrefix(words[0].text, "!") + " " + words[1].text)
-	if _, known := notThere[phrase]; !known {
+	if _, known := notThere()[phrase]; !known {
 		return nil
 	}
 	return []word{{text: phrase}}
@@ -246,7 +246,7 @@ func otherForms(name string) string {
 			continue
 		}
 		form := strings.TrimSuffix(strings.TrimSuffix(spellings[i].sosgo, " ARGS..."), " REST...")
-		if first, _, _ := strings.Cut(form, " "); notThere[first] == "" && !slices.Contains(forms, form) && len(forms) < most {
+		if first, _, _ := strings.Cut(form, " "); notThere()[first] == "" && !slices.Contains(forms, form) && len(forms) < most {
 			forms = append(forms, form)
 		}
 	}

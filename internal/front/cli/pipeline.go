@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // A lineWriter receives lines without their ends. writeLine returns errOutputClosed when it needs no more lines.
@@ -40,18 +41,22 @@ func newPipeline(filters [][]word, w io.Writer) (io.Writer, func() error, error)
 const filterUsage = "the filters are: grep [-i] [-v] [-F] [-c] TEXT, head [-n N], tail [-n N], sort [-r] [-n] [-u], wc -l, count, uniq, foreach COMMAND"
 
 // sameFilters maps filters of shells to sosgo's.
-var sameFilters = map[string][]string{
-	"findstr": {"grep"}, "egrep": {"grep"}, "fgrep": {"grep", "-f"}, "rg": {"grep"}, "find": {"grep"}, "select-string": {"grep", "-i"}, "sls": {"grep", "-i"},
-	"measure": {"count"}, "measure-object": {"count"}, "sort-object": {"sort"}, "get-unique": {"uniq"}, "more": {"less"}, "out-host": {"less"},
-}
+var sameFilters = sync.OnceValue(func() map[string][]string {
+	return map[string][]string{
+		"findstr": {"grep"}, "egrep": {"grep"}, "fgrep": {"grep", "-f"}, "rg": {"grep"}, "find": {"grep"}, "select-string": {"grep", "-i"}, "sls": {"grep", "-i"},
+		"measure": {"count"}, "measure-object": {"count"}, "sort-object": {"sort"}, "get-unique": {"uniq"}, "more": {"less"}, "out-host": {"less"},
+	}
+})
 
 // notFilters maps programs that people put behind | to what sosgo has instead.
-var notFilters = map[string]string{
-	"awk": choosesColumns, "cut": choosesColumns, "select": choosesColumns, "select-object": choosesColumns,
-	"where": "dumpheap -where EXPR and query choose rows", "where-object": "dumpheap -where EXPR and query choose rows",
-	"sed": "grep chooses lines; query formats values", "tee": writesFile, "tee-object": writesFile, "out-file": writesFile, "clip": writesFile,
-	"jq": "sosgo --json COMMAND, in a shell, has jq behind it",
-}
+var notFilters = sync.OnceValue(func() map[string]string {
+	return map[string]string{
+		"awk": choosesColumns, "cut": choosesColumns, "select": choosesColumns, "select-object": choosesColumns,
+		"where": "dumpheap -where EXPR and query choose rows", "where-object": "dumpheap -where EXPR and query choose rows",
+		"sed": "grep chooses lines; query formats values", "tee": writesFile, "tee-object": writesFile, "out-file": writesFile, "clip": writesFile,
+		"jq": "sosgo --json COMMAND, in a shell, has jq behind it",
+	}
+})
 
 const (
 	choosesColumns = "dumpheap -short prints addresses alone, dumpheap -select COLUMNS and query choose columns"
@@ -60,7 +65,7 @@ const (
 
 func newFilter(words []word, next lineWriter) (lineWriter, error) {
 	name := strings.ToLower(words[0].text)
-	if same := sameFilters[name]; same != nil {
+	if same := sameFilters()[name]; same != nil {
 		words, name = slices.Concat(literalWords(same), words[1:]), same[0]
 	}
 	switch name {
@@ -87,7 +92,7 @@ func newFilter(words []word, next lineWriter) (lineWriter, error) {
 		return &uniq{next: next}, err
 	}
 	hint := filterUsage
-	if instead := notFilters[name]; instead != "" {
+	if instead := notFilters()[name]; instead != "" {
 		hint = "instead: " + instead
 	}
 	return nil, &UsageError{Text: fmt.Sprintf("there is no filter %q", words[0].text), Hint: hint}

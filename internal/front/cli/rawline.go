@@ -12,7 +12,7 @@ var filterNames = []string{"grep", "head", "tail", "sort", "wc", "count", "uniq"
 // queries do.
 func isFilter(word string) bool {
 	word = strings.ToLower(word)
-	return slices.Contains(filterNames, word) || word != "select" && word != "where" && (sameFilters[word] != nil || notFilters[word] != "") || slices.Contains(loops, word)
+	return slices.Contains(filterNames, word) || word != "select" && word != "where" && (sameFilters()[word] != nil || notFilters()[word] != "") || slices.Contains(loops, word)
 }
 
 // rawLine parses the line of a command with Raw set; raw is false for other lines. An argument in single quotes, or

@@ -4,16 +4,19 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // shellWords maps words that shells read to what a line of a session has instead.
-var shellWords = map[string]string{
-	"&&": separates,
-	"||": separates,
-	"&":  "a command of a session runs until its answer is complete",
-	"2>": "warnings and errors are shown as they come: neither > FILE nor a filter takes them",
-	"$(": ".foreach runs a command for each word of an answer",
-}
+var shellWords = sync.OnceValue(func() map[string]string {
+	return map[string]string{
+		"&&": separates,
+		"||": separates,
+		"&":  "a command of a session runs until its answer is complete",
+		"2>": "warnings and errors are shown as they come: neither > FILE nor a filter takes them",
+		"$(": ".foreach runs a command for each word of an answer",
+	}
+})
 
 const separates = "; separates commands: each of them runs, also after one that fails. Quotes keep an expression together"
 
@@ -28,7 +31,7 @@ func shellHint(w word) string {
 	case strings.HasPrefix(text, "$("):
 		text = "$("
 	}
-	return shellWords[text]
+	return shellWords()[text]
 }
 
 // asShell adds to a parsed line's error, which may be nil, what replaces a word of a shell in it. A line with such a word is refused; isCommand
@@ -45,14 +48,14 @@ func (l *line) asShell(text string, err error, isCommand func(string) bool) erro
 		}
 		for _, of := range [...]string{"||", "2>"} { // lex splits them
 			if strings.Contains(text, of) {
-				usage.Hint = shellWords[of]
+				usage.Hint = shellWords()[of]
 			}
 		}
 		return err
 	}
 	for _, f := range l.filters {
 		if len(f) > 0 && !f[0].literal && f[0].text == "&" { // |& of shells
-			return &UsageError{Text: "there is no |&", Hint: shellWords["2>"]}
+			return &UsageError{Text: "there is no |&", Hint: shellWords()["2>"]}
 		}
 	}
 	words := slices.Concat(append([][]word{l.command}, l.filters...)...)

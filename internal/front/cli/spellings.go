@@ -150,12 +150,16 @@ var refined = []spelling{
 
 // isPhrase reports whether more than the first word is fixed, as in "info threads".
 func (sp *spelling) isPhrase() bool {
-	fields := strings.Fields(sp.typed)
-	return len(fields) > 1 && fields[1] != strings.ToUpper(fields[1]) && !strings.HasSuffix(fields[1], "...")
+	_, second, found := strings.Cut(sp.typed, " ")
+	second, _, _ = strings.Cut(second, " ")
+	return found && second != strings.ToUpper(second) && !strings.HasSuffix(second, "...")
 }
 
 // match translates words by sp. ok is false if words do not match.
 func (sp *spelling) match(words []word) (out []word, ok bool) {
+	if first, _, _ := strings.Cut(sp.typed, " "); len(words) == 0 || words[0].literal || !strings.EqualFold(words[0].text, first) {
+		return nil, false
+	}
 	named := map[string][]word{}
 	typed := strings.Fields(sp.typed)
 	for i, t := range typed {
@@ -283,11 +287,11 @@ func isAddress(text string) bool {
 }
 
 // stackCommands matches WinDbg's k with letters for what it shows, and the number of frames.
-var stackCommands = lazyRegexp(`^(?i)k([bcflmnpv]*)(\d*)$`)
+var stackCommands = newPattern("kK", `^(?i)k([bcflmnpv]*)(\d*)$`)
 
 // stackCommand translates k, kPn, kb 100 and kb100. It returns nil for other commands.
 func stackCommand(words []word) []word {
-	m := stackCommands().FindStringSubmatch(strings.TrimPrefix(words[0].text, "!"))
+	m := stackCommands.submatches(strings.TrimPrefix(words[0].text, "!"))
 	if m == nil {
 		return nil
 	}
@@ -299,12 +303,12 @@ func stackCommand(words []word) []word {
 }
 
 // showsMemory matches WinDbg's commands that show memory.
-var showsMemory = lazyRegexp(`^(?i)d[abcdpquw][apsu]?$`)
+var showsMemory = newPattern("dD", `^(?i)d[abcdpquw][apsu]?$`)
 
 // memoryForm translates the arguments of WinDbg's commands that show memory: L with the number of elements behind a
 // blank (dd ADDRESS l 4), and the columns of a row (dq /c1 ADDRESS). It returns nil for other commands and arguments.
 func memoryForm(words []word) []word {
-	if !showsMemory().MatchString(words[0].text) {
+	if showsMemory.submatches(words[0].text) == nil {
 		return nil
 	}
 	out, changed := words[:1:1], false
@@ -390,7 +394,7 @@ const nativeNames = "native names"
 
 var (
 	// listedModules matches WinDbg's lm with its options: the letters, and after m the pattern, which may be glued to them.
-	listedModules = lazyRegexp(`^(?i)lm(d?)([a-z0-9]*?)(?:m(.*))?$`)
+	listedModules = newPattern("lL", `^(?i)lm(d?)([a-z0-9]*?)(?:m(.*))?$`)
 	isLetters     = lazyRegexp(`^(?i)(sm|[fkuvtndl1oa])+$`)
 )
 
@@ -398,7 +402,7 @@ var (
 // commands, and for lm with options of sosgo.
 func listModules(words []word) []word {
 	name := words[0].text
-	m := listedModules().FindStringSubmatch(name)
+	m := listedModules.submatches(name)
 	if m == nil || m[2] != "" && !isLetters().MatchString(m[2]) {
 		return nil
 	}
@@ -465,7 +469,7 @@ func (t *table) ofExtension(words []word) []word {
 	if (first == "sos" || first == "ext") && len(words) > 1 {
 		return bang(words[1:])
 	}
-	if extension, name, found := strings.Cut(first, "."); found && name != "" && notThere[first] == "" && (slices.Contains(extensions, extension) || extension != "" && words[0].text[0] == '!') {
+	if extension, name, found := strings.Cut(first, "."); found && name != "" && notThere()[first] == "" && (slices.Contains(extensions, extension) || extension != "" && words[0].text[0] == '!') {
 		return bang(append([]word{{text: name}}, words[1:]...))
 	}
 	return words

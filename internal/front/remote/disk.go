@@ -79,7 +79,7 @@ func (d *disk) makeRoom(top *os.Root, own string) {
 	list, _ := fs.ReadDir(top.FS(), ".")
 	for _, e := range list {
 		info, err := e.Info()
-		if err != nil || !e.IsDir() || !ours.MatchString(e.Name()) {
+		if err != nil || !e.IsDir() || !ours().MatchString(e.Name()) {
 			continue
 		}
 		one := folder{e.Name(), info.ModTime(), 0}
@@ -106,10 +106,10 @@ func (d *disk) makeRoom(top *os.Root, own string) {
 // prefix begins the names of cache folders, and ours matches them.
 const prefix = "pages-"
 
-var ours = regexp.MustCompile("^" + prefix + "[0-9a-f]{32}$")
+var ours = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("^" + prefix + "[0-9a-f]{32}$") })
 
 // pageFile matches the names of files in a cache folder: pages, and pages that are being written.
-var pageFile = regexp.MustCompile("^([0-9]+|" + unborn + "[0-9A-Z]+)$")
+var pageFile = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("^([0-9]+|" + unborn + "[0-9A-Z]+)$") })
 
 // unborn begins the names of pages that are being written.
 const unborn = "new-"
@@ -118,7 +118,7 @@ const unborn = "new-"
 func removePages(top *os.Root, folder string) {
 	entries, _ := fs.ReadDir(top.FS(), folder)
 	for _, e := range entries {
-		if e.Type().IsRegular() && pageFile.MatchString(e.Name()) {
+		if e.Type().IsRegular() && pageFile().MatchString(e.Name()) {
 			_ = top.Remove(filepath.Join(folder, e.Name()))
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"sort"
+	"sync"
 
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/target"
@@ -54,18 +55,23 @@ type encoding struct {
 	leafOnly bool
 }
 
+// The encodings, which are made on first use.
 var (
-	encodingAMD64 = &encoding{Processor: target.AMD64(), stackBase: 3, numRegisters: 2, numSafePoints: 2}
-	encodingARM64 = &encoding{Processor: target.ARM64(), stackBase: 2, numRegisters: 3, numSafePoints: 3, unit: 2, leafOnly: true}
+	encodingAMD64 = sync.OnceValue(func() *encoding {
+		return &encoding{Processor: target.AMD64(), stackBase: 3, numRegisters: 2, numSafePoints: 2}
+	})
+	encodingARM64 = sync.OnceValue(func() *encoding {
+		return &encoding{Processor: target.ARM64(), stackBase: 2, numRegisters: 3, numSafePoints: 3, unit: 2, leafOnly: true}
+	})
 )
 
 // encodingOf returns the encoding of a processor, or nil if it is not supported.
 func encodingOf(arch target.Arch) *encoding {
 	switch arch {
 	case target.ArchAMD64, target.ArchUnknown:
-		return encodingAMD64
+		return encodingAMD64()
 	case target.ArchARM64:
-		return encodingARM64
+		return encodingARM64()
 	}
 	return nil
 }

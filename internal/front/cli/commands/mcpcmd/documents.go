@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/sosgo/sosgo/internal/base/compilernames"
 	"github.com/sosgo/sosgo/internal/front/mcpserver"
@@ -75,11 +76,11 @@ func cut(s string, most int) string {
 }
 
 // sourcePlace is the place in the source at the end of a frame's line.
-var sourcePlace = regexp.MustCompile(` \([^()]*:\d+\)$`)
+var sourcePlace = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(` \([^()]*:\d+\)$`) })
 
 // cutFrame shortens a frame's line. Its place in the source stays: it is what leads to the code.
 func cutFrame(s string, most int) string {
-	place := sourcePlace.FindString(s)
+	place := sourcePlace().FindString(s)
 	return cut(strings.TrimSuffix(s, place), most) + cut(place, most)
 }
 
