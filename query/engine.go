@@ -126,11 +126,20 @@ var errHidden = noAnswer("where secrets are masked, bytes of memory and the elem
 // errUnshown is the error of an address without an object. Its cause has words of the memory there, perhaps of a text.
 var errUnshown = noAnswer("no object is proved to be there; where secrets are masked, what is there is not shown")
 
-// proven returns the object at an address that need not be an object's.
+// proven returns the object at an address that need not be an object's. For a MethodTable, the error names its type.
 func (f *frame) proven(a target.Addr) (objects.Object, error) {
 	o, err := f.e.env.objects.Proven(a)
-	if err != nil && f.e.mask != nil {
-		err = errUnshown
+	switch {
+	case err == nil:
+		return o, nil
+	case f.e.mask != nil:
+		return o, errUnshown
+	}
+	rt := f.e.env.objects.Runtime()
+	if mt, _, failed := rt.MethodTableAt(a); failed == nil {
+		if name, failed := rt.TypeName(mt.Addr, 0); failed == nil {
+			return o, noAnswer("%v is no object but the MethodTable of %s", a, name)
+		}
 	}
 	return o, err
 }

@@ -123,6 +123,16 @@ func TestAnObjectsMembers(t *testing.T) {
 	require.ErrorAs(t, err, new(*query.Error))
 }
 
+// TestMethodTableIsNoObject: the error about the address of a MethodTable names its type, and is the expression's, not
+// of damaged memory.
+func TestMethodTableIsNoObject(t *testing.T) {
+	p := envOf(t, testdump.Open(t, "net10-zoo").Dump)
+	_, err := query.Evaluate(t.Context(), p, "obj(poi(addr(Debuggee.Zoo.Statics.String)))")
+	require.ErrorIs(t, err, query.ErrNoAnswer)
+	require.NotErrorIs(t, err, target.ErrCorrupt)
+	assert.ErrorContains(t, err, "is no object but the MethodTable of System.String")
+}
+
 // TestLists: refs and referrers agree about the objects of an array, and a path leads to each.
 func TestLists(t *testing.T) {
 	p := envOf(t, testdump.Open(t, "net10-zoo").Dump)
