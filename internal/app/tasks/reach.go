@@ -374,6 +374,14 @@ func (l *Leads) calls(ctx context.Context, h *heap.Heap, p *program, m programMe
 			}
 		case path.Arg != 0 || len(path.Fields) == 0 || def.Flags&methodStatic != 0:
 			return true, nil
+		case startsMachine(md, owner, "MoveNext") != "": // it is no object of its own, but a part of its box
+			outer := &ilcalls.Path{Fields: path.Fields[1:]}
+			if path.Fields[0] != "<>4__this" && path.Fields[0] != "$this" || len(outer.Fields) == 0 {
+				return true, nil
+			}
+			if some, err := l.r.someHas(ctx, h, class[:strings.LastIndexByte(class, '+')], outer, on); some || err != nil {
+				return some, err
+			}
 		default:
 			if some, err := l.r.someHas(ctx, h, class, path, on); some || err != nil {
 				return some, err
@@ -537,7 +545,8 @@ func (l *Leads) of(path *ilcalls.Path, md *dac.MethodDesc, this func() target.Ad
 	return l.r.follow(o.Type, objects.InstanceOf(o), path)
 }
 
-// Goes reports whether a suspended method of the set leads to a call that is sought. What can't be read does. A nil set has no methods.
+// Goes reports whether a suspended method of the set leads to a call that is sought, in the code that it may still reach. What can't be read does. A
+// nil set has no methods.
 func (l *Leads) Goes(ctx context.Context, s *Set) bool {
 	if s == nil {
 		return false
@@ -556,11 +565,49 @@ func (l *Leads) Goes(ctx context.Context, s *Set) bool {
 		if err != nil {
 			return true
 		}
-		if md, err := m.moveNext(); err != nil || l.Has(md) {
+		if md, err := m.moveNext(); err != nil || l.Has(md) && l.goesOn(m, md, it) {
 			return true
 		}
 	}
 	return false
+}
+
+// goesOn reports whether the code that a suspended method may still reach leads to a call that is sought. What can't be read does.
+func (l *Leads) goesOn(m *machine, md *dac.MethodDesc, it *item) bool {
+	sites, err := m.sites(l.r)
+	if err != nil {
+		return true
+	}
+	at, ok := sites[it.state]
+	if !ok || !it.hasState {
+		return true
+	}
+	body, err := l.r.code.IL(md)
+	if err != nil {
+		return true
+	}
+	first, err := turn(body.Code, at.il)
+	if err != nil {
+		return true
+	}
+	goes, err := l.From(md, func(offset int) bool { return offset >= first }, -1, "", func() target.Addr { return 0 })
+	return goes || err != nil
+}
+
+// turn returns the first offset that il may reach again from the offset at: the start of the outermost loop around it, or at.
+func turn(il []byte, at int) (first int, err error) {
+	for first, at = at, -1; first != at; {
+		at = first
+		for in, err := range metadata.Instructions(il) {
+			if err != nil {
+				return 0, err
+			}
+			if (in.Kind == metadata.OperandBranch8 || in.Kind == metadata.OperandBranch32) && in.Target() < first && first < in.Offset+in.Size {
+				first = in.Target()
+			}
+		}
+	}
+	return first, nil
 }
 
 // NameOf returns the name of a method as IL calls it: with its type and without the namespace.
