@@ -124,6 +124,7 @@ type ThreadWait struct {
 // The kinds of waits for what is no lock.
 const (
 	WaitChannel   WaitKind = "channel"
+	WaitBlock     WaitKind = "dataflow block" // room in a block of System.Threading.Tasks.Dataflow
 	WaitLimiter   WaitKind = "rate limiter"
 	WaitPromise   WaitKind = "promise" // a TaskCompletionSource
 	WaitStream    WaitKind = "stream"  // a socket or a pipe

@@ -75,7 +75,7 @@ var conclusions = []struct {
 	{workers, []*Sentence{PilesUpThoughFree, PilesUp, KeepsUp, Starved, NearlyStarved, PoolBusy}},
 	{waits, []*Sentence{MonitorDeadlock, MonitorCircle, Deadlock, CircleOfWaits, ContextDeadlock, SyncOverAsync, EntryWaits, OtherWait, HeldLock, SameHandle,
 		FullCollection, FullSemaphore}},
-	{slices.Concat(waits, []answer.Premise{answer.AllStacks, answer.CodeFound, answer.FilesThere}), []*Sentence{Meeting, NobodySignals, LostPulse}},
+	{slices.Concat(waits, []answer.Premise{answer.AllStacks, answer.CodeFound, answer.FilesThere}), []*Sentence{Meeting, NobodySignals, LostPulse, WaitersFor}},
 	{slices.Concat(waits, []answer.Premise{answer.HeapAtRest}), []*Sentence{Unheld}}, // a collector at work leaves no lock behind
 
 	// Other suspended code could refute it.

@@ -37,6 +37,8 @@ var (
 	AnItemOrRoom   = say("item or room in a channel", "an item, or room, in a channel")
 	PipeData       = say("data in a pipe", "data in a pipe")
 	PipeRoom       = say("room in a pipe", "room in a pipe")
+	ThisBlock      = say("the block itself", "it")
+	BlockRoom      = say("room in a dataflow block", "room in a {block}")
 	OfASocket      = say("operation of a socket", "an operation of a socket")
 	DataFrom       = say("data from a peer", "data from {peer}")
 	TakesData      = say("peer to take data", "{peer} to take data")

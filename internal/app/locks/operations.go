@@ -59,8 +59,9 @@ type operation struct {
 	limited bool
 }
 
-// A channelWait is a channel with its waiters.
+// A channelWait is a channel, a block of a dataflow network or a pipe, with its waiters.
 type channelWait struct {
+	kind     *queueKind
 	object   objects.Object
 	capacity answer.Maybe[int64]
 	items    answer.Maybe[int64]
@@ -344,7 +345,7 @@ func (s *survey) readChannels() {
 			s.lose(fmt.Errorf("channel %v: %w", a, err))
 			continue
 		}
-		c := &channelWait{object: o, capacity: answer.Of[int64](0, errUnbounded), items: answer.Of[int64](0, errUnbounded)}
+		c := &channelWait{kind: &channelKind, object: o, capacity: answer.Of[int64](0, errUnbounded), items: answer.Of[int64](0, errUnbounded)}
 		for _, list := range []struct {
 			f      *objects.RefField
 			writes bool

@@ -51,6 +51,9 @@ func (g *grapher) grouped(idle *idleCount) []*waiters {
 		}
 		t := op.thing
 		k := key{t.addr, t.kind, t.says.Text, op.method.String(), op.file, op.from, g.s.names[t.source], op.request, op.line}
+		if name := g.s.names[t.addr]; name != "" && t.isPipe() {
+			k.thing, k.name = 0, name // each connection has one
+		}
 		w := known[k]
 		if w == nil {
 			w = &waiters{thing: t, OperationWait: answer.OperationWait{Method: op.method, File: op.file, Line: op.line, From: op.from, Request: op.request,
@@ -245,16 +248,24 @@ func (g *grapher) suspended(groups []*waiters) []answer.Verdict {
 		count  int
 	}
 	var list []*subject
-	known := map[target.Addr]*subject{}
+	type subjectKey struct {
+		addr target.Addr
+		name string
+	}
+	known := map[subjectKey]*subject{}
 	for _, w := range groups {
 		t := w.thing
 		if t.addr == 0 {
 			continue
 		}
-		s := known[t.addr]
+		k := subjectKey{addr: t.addr}
+		if name := g.s.names[t.addr]; name != "" && t.isPipe() {
+			k = subjectKey{name: name}
+		}
+		s := known[k]
 		if s == nil {
 			s = &subject{thing: t}
-			known[t.addr] = s
+			known[k] = s
 			list = append(list, s)
 		}
 		s.groups = append(s.groups, w)
@@ -270,7 +281,7 @@ func (g *grapher) suspended(groups []*waiters) []answer.Verdict {
 	for _, s := range list {
 		t := s.thing
 		state := answer.Statement{}
-		if !t.state.IsZero() {
+		if !t.state.IsZero() && !(t.isPipe() && s.count > 1) {
 			state = words.CommaState.Of(t.state)
 		}
 		v := answer.Conclude(answer.FindingPermits, words.OperationsWait.Of(words.N(s.count), g.thingText(t), state), answer.StrengthRecorded)
@@ -289,7 +300,9 @@ func (g *grapher) suspended(groups []*waiters) []answer.Verdict {
 			told = g.permits(&v, t.lock) && !g.passes(t.lock, s.count) && !(s.count < contended && limited(s.groups))
 		case t.channel != nil && t.writes:
 			v.Kind = answer.FindingFull
-			told = g.channel(&v, t.channel)
+			if told = g.channel(&v, t.channel); s.count < manyForgotten && t.channel.kind != &channelKind {
+				v.Severity = answer.SeverityWarning
+			}
 		case t.kind == answer.WaitLimiter:
 		case t.kind == answer.WaitPromise && s.count > 1 && isQueue(t.typ.S):
 			v.Kind, v.Statement = answer.FindingPromises, v.Plus(words.PromisesNobody.Of())
@@ -659,9 +672,15 @@ func (g *grapher) holderEvidence(h *holder, l *lock) answer.Statement {
 	return words.PastItsWait.Of(g.holderName(h), g.lockText(l), line, release)
 }
 
-// channel concludes which methods read a full channel.
+// channel concludes which methods read a full channel or pipe.
 func (g *grapher) channel(v *answer.Verdict, c *channelWait) bool {
-	readers := g.readers(c)
+	if c.kind == &blockKind {
+		return g.fullBlock(v, c)
+	}
+	readers, unknown := g.readers(c)
+	if c.kind == &pipeKind && !g.programs(c, readers, unknown) {
+		return false
+	}
 	if len(readers) == 0 {
 		v.Statement = v.Plus(words.NoReader.Of())
 		reads, sure := g.reading(c)
@@ -674,8 +693,12 @@ func (g *grapher) channel(v *answer.Verdict, c *channelWait) bool {
 		return false
 	}
 	h, wait := readers[0], answer.Statement{}
-	if op := g.s.standing[h.box]; op != nil {
+	op := g.s.standing[h.box]
+	if op != nil {
 		wait = words.AndWaitsFor.Of(g.thingText(op.thing))
+	}
+	if c.kind == &pipeKind && (op == nil || !op.stalls()) {
+		return false // it writes at the speed at which something else takes the data
 	}
 	v.Strength = answer.StrengthLikely
 	v.Statement = v.Plus(words.ReadsIt.Of(words.MethodObject.Of(words.Method(h.method.String()), words.Object(h.box)), wait))
@@ -715,7 +738,7 @@ func (g *grapher) reading(c *channelWait) (reads, sure bool) {
 			}
 			var m *methodCalls
 			if err == nil {
-				m, err = g.s.calls(f.Runtime, md, known, readsChannel)
+				m, err = g.s.calls(f.Runtime, md, known, c.kind.reads)
 			}
 			if err != nil {
 				sure = false
@@ -737,9 +760,6 @@ func (g *grapher) reading(c *channelWait) (reads, sure bool) {
 	return false, sure
 }
 
-// readsChannel reports whether a method reads a channel.
-func readsChannel(method string) bool { return strings.HasPrefix(method, "ChannelReader") }
-
 // readsIn reports whether a frame's method calls the reader of a channel, by the objects that its code and its roots show. known is false if they
 // do not show the reader of each call.
 func (g *grapher) readsIn(t *stackwalk.Thread, f *stackwalk.Frame, md *dac.MethodDesc, c *channelWait) (is, known bool) {
@@ -749,10 +769,10 @@ func (g *grapher) readsIn(t *stackwalk.Thread, f *stackwalk.Frame, md *dac.Metho
 	}
 	known = true
 	for _, call := range slices.Concat(around.Before, around.Later) {
-		if !readsChannel(call.Method) {
+		if !c.kind.reads(call.Method) {
 			continue
 		}
-		of := g.s.channelOf(call.Object)
+		of := c.kind.of(g.s, call.Object)
 		if of == c.object.Addr {
 			return true, true
 		}
@@ -762,7 +782,7 @@ func (g *grapher) readsIn(t *stackwalk.Thread, f *stackwalk.Frame, md *dac.Metho
 		if err != nil {
 			break // the calls decide whether it is known
 		}
-		if root.FrameSP == f.SP && !root.Interior && g.s.channelOf(root.Object) == c.object.Addr {
+		if root.FrameSP == f.SP && !root.Interior && c.kind.of(g.s, root.Object) == c.object.Addr {
 			return true, true
 		}
 	}
@@ -789,18 +809,19 @@ func (s *survey) channelOf(a target.Addr) target.Addr {
 	return p
 }
 
-// readers returns the suspended methods that have read a channel.
-func (g *grapher) readers(c *channelWait) (out []holder) {
-	wanted := func(method string) bool { return strings.HasPrefix(method, "ChannelReader.") }
-	for m, err := range g.s.set.Suspended(g.s.ctx, wanted, nil) {
+// readers returns the suspended methods that have read a channel, and whether others may have.
+func (g *grapher) readers(c *channelWait) (out []holder, unknown bool) {
+	for m, err := range g.s.set.Suspended(g.s.ctx, c.kind.reads, nil) {
 		if err != nil {
-			return out
+			return out, true
 		}
 		if m.Err != nil {
+			unknown = true
 			continue
 		}
-		reads := func(call tasks.Call) bool { return g.s.channelOf(call.Object) == c.object.Addr }
+		reads := func(call tasks.Call) bool { return c.kind.of(g.s, call.Object) == c.object.Addr }
 		if !slices.ContainsFunc(m.Calls, reads) {
+			unknown = unknown || slices.ContainsFunc(m.Calls, func(call tasks.Call) bool { return call.Object == 0 && !call.Unknown })
 			continue
 		}
 		h := holder{box: m.Object, method: m.Name, place: m.Place, strength: answer.StrengthLikely}
@@ -811,5 +832,5 @@ func (g *grapher) readers(c *channelWait) (out []holder) {
 		}
 		out = append(out, h)
 	}
-	return out
+	return out, unknown
 }

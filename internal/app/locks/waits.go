@@ -36,6 +36,8 @@ func (r *Reader) Waits(ctx context.Context, o Options) (*answer.Waits, error) {
 		return nil, err
 	}
 	s.promiseOwners()
+	s.senders()
+	s.pipeWriters()
 	if err := s.forgotten(ctx, o.graph); err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"iter"
 	"slices"
+	"strings"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
@@ -374,7 +375,11 @@ func memberOf(v objects.Value, name string) objects.Value {
 		if err != nil || o.Addr == 0 {
 			return (*objects.Field)(nil).At(0)
 		}
-		if f := instanceField(o.Type, name); f != nil {
+		f := instanceField(o.Type, name)
+		if f == nil {
+			f = propertyField(o.Type, name)
+		}
+		if f != nil {
 			return o.Value(f)
 		}
 		return (*objects.Field)(nil).At(0)
@@ -387,6 +392,17 @@ func memberOf(v objects.Value, name string) objects.Value {
 		return f.At(s.Addr)
 	}
 	return (*objects.Field)(nil).At(0)
+}
+
+// propertyField returns the field that the property with a backing field of this name returns in a class of a library, or nil: such properties without
+// a field that the compiler made have one of their own name.
+func propertyField(t *objects.Type, backing string) *objects.Field {
+	property, ok := strings.CutSuffix(strings.TrimPrefix(backing, "<"), ">k__BackingField")
+	class, err := t.ManagedName()
+	if !ok || property == "" || err != nil || !answer.LibraryMethod(class+".") {
+		return nil
+	}
+	return instanceField(t, "_"+strings.ToLower(property[:1])+property[1:])
 }
 
 // instanceField returns a field of a type or its bases, or nil.
