@@ -31,6 +31,7 @@ type reach struct {
 	threads map[*stackwalk.Thread]bool
 	outside bool // code that no thread runs now may
 	calls   int  // the methods of the program with such a call
+	leads   *tasks.Leads
 }
 
 // A boundCall is what a delegate on the heap runs.
@@ -114,7 +115,7 @@ func (s *survey) reaching(sought tasks.Sought) (*reach, error) {
 	if err != nil || s.readCode() != nil || s.setLost || s.readDelegates() != nil {
 		return nil, s.ctx.Err()
 	}
-	out := &reach{threads: map[*stackwalk.Thread]bool{}, calls: leads.Calls, outside: leads.Open || leads.Goes(s.ctx, s.set)}
+	out := &reach{threads: map[*stackwalk.Thread]bool{}, calls: leads.Calls, leads: leads, outside: leads.Open || leads.Goes(s.ctx, s.set)}
 	for i := range s.code {
 		f := &s.code[i]
 		if out.threads[f.thread] {

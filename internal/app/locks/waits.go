@@ -79,7 +79,11 @@ func (r *Reader) Waits(ctx context.Context, o Options) (*answer.Waits, error) {
 	if err != nil {
 		return nil, err
 	}
-	rest := slices.Concat(met, g.lostPulses(), g.chains(), g.suspended(groups), g.rings(), g.abandonedWaiters(), g.standing())
+	failed, err := g.failures(o.Scan)
+	if err != nil {
+		return nil, err
+	}
+	rest := slices.Concat(met, failed, g.lostPulses(), g.chains(), g.suspended(groups), g.rings(), g.abandonedWaiters(), g.standing())
 	slices.SortStableFunc(rest, func(a, b answer.Verdict) int { return cmp.Or(byKind(a, b), byStrength(a, b)) })
 	out.Verdicts = append(out.Verdicts, rest...)
 	queued, err := g.queuedItems()

@@ -267,6 +267,25 @@ func (r *Reader) Exception(g *answer.Gaps, a target.Addr) (answer.TaskException,
 	return out, nil
 }
 
+// ThrownThrough reports whether an exception came through a method that has a property: the method is in its stack trace.
+func (r *Reader) ThrownThrough(exception target.Addr, has func(*dac.MethodDesc) bool) bool {
+	rt := r.r.Runtime()
+	if rt.Check(dac.FeatureMethods) != nil {
+		return false
+	}
+	e, err := rt.Exception(exception)
+	if err != nil {
+		return false
+	}
+	frames, _ := rt.StackTrace(&e) // those that were read
+	for i := range frames {
+		if md, err := r.code.TrustedMethodDesc(frames[i].Method); err == nil && has(md) {
+			return true
+		}
+	}
+	return false
+}
+
 // thrownIn returns the innermost and the outermost method of the program in the stack trace of an exception, or "". Methods of NativeAOT programs are not read.
 func (r *Reader) thrownIn(exception target.Addr) (thrown, began string, err error) {
 	rt := r.r.Runtime()

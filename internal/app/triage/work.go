@@ -408,7 +408,7 @@ func failedTask(t *answer.FaultedTask) answer.Statement {
 
 // failedMethod returns the method of a failed task, or its type. A task that has ended no longer has its delegate: its exception has the method.
 func failedMethod(t *answer.FaultedTask) string {
-	if name := t.Name.String(); !strings.HasPrefix(name, "System.Threading.Tasks.Task") || len(t.Exceptions) == 0 || t.Exceptions[0].Began.S == "" {
+	if name := t.Name.String(); !strings.HasPrefix(name, "System.Threading.Tasks.") || len(t.Exceptions) == 0 || t.Exceptions[0].Began.S == "" {
 		return name
 	}
 	return t.Exceptions[0].Began.S
@@ -453,6 +453,23 @@ func (q *Answers) failures() func(class string) *answer.Verdict {
 	}
 }
 
+// joined returns the methods with failures that a conclusion about waits names.
+func (q *Answers) joined() map[string]bool {
+	out := map[string]bool{}
+	w, err := q.Waits.get()
+	if err != nil {
+		return out
+	}
+	for i := range w.Verdicts {
+		for _, s := range w.Verdicts[i].Sites {
+			if len(s.Failed) > 0 {
+				out[s.Method.S] = true
+			}
+		}
+	}
+	return out
+}
+
 // failedTasks checks for tasks with unobserved exceptions.
 func failedTasks(_ context.Context, q *Answers) (view, error) {
 	list, err := q.Tasks.get()
@@ -460,7 +477,10 @@ func failedTasks(_ context.Context, q *Answers) (view, error) {
 		return view{}, err
 	}
 	v := view{partly: firstOf(list.Noted(), nil)}
-	faults := slices.DeleteFunc(slices.Clone(list.Faults), func(t answer.FaultedTask) bool { return t.Awaited })
+	joined := q.joined()
+	faults := slices.DeleteFunc(slices.Clone(list.Faults), func(t answer.FaultedTask) bool {
+		return t.Awaited || len(t.Exceptions) > 0 && joined[t.Exceptions[0].Began.S]
+	})
 	total := len(faults) + int(list.More)
 	if len(faults) == 0 {
 		return v, nil

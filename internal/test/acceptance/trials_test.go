@@ -444,6 +444,32 @@ func TestNobodySignals(t *testing.T) {
 	}
 }
 
+// TestProducers checks that waits which a failed task would have ended are one finding with its exception, and that other code which ends them later
+// leaves the failure alone.
+func TestProducers(t *testing.T) {
+	p := newTrial(t, "Producers.cs")
+	for kind, says := range map[string]string{
+		"collection": `^4 threads, the first .*"waiter 0", wait for an item in .*; what would end the wait has failed \(Harbor\.Ledger\..*Fill.*: System\.InvalidOperationException: bad record 17`,
+		"promise":    `^6 suspended operations wait for a promise in Harbor\.Ledger\.Loaded; what would end the wait has failed \(Harbor\.Ledger\..*Load`,
+		"semaphore":  `^6 suspended operations wait for Harbor\.Ledger\.Signal.*; what would end the wait has failed \(Harbor\.Ledger\..*Ring`,
+		"event":      `^4 threads, the first .*"waiter 0", wait for .*ManualResetEventSlim .*; what would end the wait has failed \(Harbor\.Ledger\..*Finish`,
+	} {
+		t.Run(kind, func(t *testing.T) {
+			out := p.triage(t, kind)
+			require.Len(t, out.Findings, 1)
+			assert.Equal(t, answer.FindingTasks, out.Findings[0].Kind)
+			assert.Equal(t, answer.SeverityHigh, out.Findings[0].Severity)
+			assert.Regexp(t, says, out.Findings[0].Text)
+		})
+		t.Run(kind+"late", func(t *testing.T) {
+			out := p.triage(t, kind+"late")
+			require.Len(t, out.Findings, 1)
+			assert.Equal(t, answer.SeverityWarning, out.Findings[0].Severity)
+			assert.Regexp(t, `^a task failed`, out.Findings[0].Text)
+		})
+	}
+}
+
 // shapesOfValues are expressions about Shapes.cs, with the values in its source.
 var shapesOfValues = [][2]string{
 	{"R.Small, R.Short, R.Wide, R.Huge, R.Boxed", "Neg, Last, Four, Eighteen, Eighteen"},

@@ -1,0 +1,214 @@
+package locks
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/app/shapes"
+	"github.com/sosgo/sosgo/internal/app/tasks"
+	"github.com/sosgo/sosgo/internal/words"
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A dependent is what threads or suspended code wait for and only code of the process can give, with the calls that do.
+type dependent struct {
+	thing  answer.Statement
+	object target.Addr
+	on     target.Addr // the receiver of the calls
+	ends   func(method string) bool
+	waits  []*wait
+	ops    []*operation
+}
+
+// mostDependents is how many things that code waits for are examined, those with the most waits first.
+const mostDependents = 32
+
+// channelEnds is a channel with the object through which code writes to it.
+type channelEnds struct {
+	_      objects.Shape    `of:"System.Threading.Channels.Channel<,>"`
+	Writer objects.RefField `field:"<Writer>"`
+}
+
+// endsChannel reports whether a method gives a channel an item, or ends it.
+func endsChannel(method string) bool {
+	class, name, _ := strings.Cut(method, ".")
+	return class == "ChannelWriter" && (strings.Contains(name, "Write") || strings.Contains(name, "Complete"))
+}
+
+// endsTaking reports whether a method gives a BlockingCollection an item, or ends it.
+func endsTaking(method string) bool {
+	class, name, _ := strings.Cut(method, ".")
+	return strings.HasPrefix(class, "BlockingCollection") && strings.Contains(name, "Add")
+}
+
+// failures describes the waits that a method would have ended that has failed, if no other code that can still run leads there. It concludes nothing
+// where code can't be read.
+func (g *grapher) failures(o heap.ScanOptions) ([]answer.Verdict, error) {
+	waits := g.dependents()
+	if g.s.lost || g.s.partial || len(waits) == 0 {
+		return nil, nil
+	}
+	set, err := g.s.taskSet(o)
+	if set == nil || err != nil {
+		return nil, err
+	}
+	list, err := set.List(g.s.ctx, tasks.ListOptions{Faulted: true})
+	if err != nil {
+		return nil, err
+	}
+	faults := slices.DeleteFunc(list.Faults, func(t answer.FaultedTask) bool {
+		return t.Awaited || len(t.Exceptions) == 0 || t.Exceptions[0].Began.S == ""
+	})
+	if len(faults) == 0 {
+		return nil, nil
+	}
+	var out []answer.Verdict
+	for _, d := range waits[:min(len(waits), mostDependents)] {
+		r, err := g.s.reaching(func(method string) (target.Addr, bool) { return d.on, d.ends(method) })
+		if err != nil {
+			return nil, err
+		}
+		if r == nil || r.outside || r.calls == 0 || !d.alone(r) {
+			continue
+		}
+		for i := range faults {
+			if t := &faults[i]; g.s.found.tasks.ThrownThrough(t.Exceptions[0].Object, r.leads.Has) {
+				out = append(out, g.failure(&d, t))
+				break
+			}
+		}
+	}
+	return out, nil
+}
+
+// alone reports whether no thread can end the wait but those that wait themselves.
+func (d *dependent) alone(r *reach) bool {
+	for t := range r.threads {
+		if !slices.ContainsFunc(d.waits, func(w *wait) bool { return w.thread == t }) {
+			return false
+		}
+	}
+	return true
+}
+
+// dependents groups the waits without a limit by what would end them.
+func (g *grapher) dependents() (out []dependent) {
+	at := map[target.Addr]int{}
+	of := func(object target.Addr, make func() *dependent) *dependent {
+		i, ok := at[object]
+		if !ok {
+			d := make()
+			if d == nil {
+				i = -1
+			} else {
+				d.object, i = object, len(out)
+				out = append(out, *d)
+			}
+			at[object] = i
+		}
+		if i < 0 {
+			return nil
+		}
+		return &out[i]
+	}
+	for _, op := range g.s.ops {
+		t := op.thing
+		if !op.own || op.limited || op.first || slices.Contains(op.library, timedWait) {
+			continue
+		}
+		var d *dependent
+		switch {
+		case t.lock != nil && t.lock.count <= 0:
+			d = of(t.addr, func() *dependent { return g.dependent(t, t.addr, gives) })
+		case t.channel != nil && t.channel.kind == &channelKind && !t.writes && t.channel.items.Value == 0:
+			d = of(t.addr, func() *dependent { return g.dependent(t, g.s.writerOf(t.channel.object), endsChannel) })
+		case t.cause == tasks.CausePromise && t.source != 0 && t.addr == 0:
+			d = of(t.source, func() *dependent { return g.dependent(t, t.source, settles) })
+		}
+		if d != nil {
+			d.ops = append(d.ops, op)
+		}
+	}
+	for _, w := range g.s.waits {
+		if w.pulse || w.join || w.more > 0 || len(w.runners) > 0 || len(w.tasks) > 0 || !w.ends.IsZero() || w.timeout >= 0 || w.library {
+			continue
+		}
+		var d *dependent
+		if w.lock != nil && w.lock.Kind == answer.LockSemaphore && strings.HasPrefix(w.called, "System.Collections.Concurrent.BlockingCollection") {
+			if a, k, _ := g.collection(w, func(k *boundedCollection) *objects.RefField { return &k.Items }); k != nil {
+				d = of(a, func() *dependent {
+					return &dependent{thing: words.ItemIn.Of(g.addressName(a)), on: a, ends: endsTaking}
+				})
+			}
+		} else if is, ok := w.signaled(); ok {
+			d = of(is.object, func() *dependent {
+				return &dependent{thing: g.what(w), on: is.object, ends: func(method string) bool { return slices.Contains(signals[is.kind], method) }}
+			})
+		} else if w.lock != nil && w.lock.Kind == answer.LockSemaphore && w.lock.count <= 0 {
+			d = of(w.lock.Address, func() *dependent {
+				return &dependent{thing: g.lockText(w.lock), on: w.lock.Address, ends: gives}
+			})
+		}
+		if d != nil {
+			d.waits = append(d.waits, w)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b dependent) int { return cmp.Compare(len(b.ops)+len(b.waits), len(a.ops)+len(a.waits)) })
+	return out
+}
+
+// dependent describes what suspended code waits for, with the calls that end such waits.
+func (g *grapher) dependent(t *thing, on target.Addr, ends func(string) bool) *dependent {
+	if on == 0 {
+		return nil
+	}
+	return &dependent{thing: g.thingText(t), on: on, ends: ends}
+}
+
+// writerOf returns the object through which code writes to a channel, or 0.
+func (s *survey) writerOf(o objects.Object) target.Addr {
+	k, x, is, err := shapes.TryBind[*channelEnds](s.r.b, o)
+	if !is || err != nil {
+		return 0
+	}
+	a, err := k.Writer.Addr(x)
+	if err != nil {
+		return 0
+	}
+	return a
+}
+
+// failure describes the waits that a failed task would have ended.
+func (g *grapher) failure(d *dependent, t *answer.FaultedTask) answer.Verdict {
+	exception := t.Exceptions[0]
+	method := exception.Began.S
+	if exception.Thrown.S == method {
+		exception.Thrown = answer.Text{}
+	}
+	var says answer.Statement
+	if len(d.ops) > 0 {
+		says = words.OperationsWait.Of(words.N(len(d.ops)), d.thing, answer.Statement{})
+	} else {
+		says = words.WaitersFor.Of(g.waiting(d.waits), d.thing)
+	}
+	v := answer.Conclude(answer.FindingTasks, says, answer.StrengthLikely, g.evidences(d.waits)...)
+	v.Statement = v.Plus(words.EnderFailed.Of(words.FailedTask.Of(words.Text(method), words.Failure(&exception))))
+	v.Because(words.EndersIL.Of(words.Method(method)))
+	v.Rests = []answer.Premise{answer.ThreadsListed, answer.AllStacks, answer.HeapWhole, answer.NoCollection, answer.CodeFound, answer.FilesThere}
+	v.Severity, v.Count = answer.SeverityHigh, len(d.ops)+len(d.waits)
+	v.Sites = append(g.sites(d.waits), answer.FailedSite(answer.Text{S: method}, t.Exceptions))
+	for _, op := range d.ops {
+		v.Sites = append(v.Sites, answer.Site{Method: op.method, Does: string(op.thing.kind)})
+	}
+	v.Show = []string{"tasks -faulted", "dumpobj " + addressText(d.object)}
+	if len(d.ops) > 0 {
+		v.Show = append(v.Show, "dumpasync -address "+addressText(d.ops[0].box))
+	} else {
+		v.Show = append(v.Show, g.show(d.waits[0])...)
+	}
+	return v
+}
