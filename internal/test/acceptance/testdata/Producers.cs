@@ -48,7 +48,7 @@ namespace Harbor
         {
             var x = new Ledger();
             Keep.Add(x);
-            string kind = args[0];
+            string kind = args[args.Length - 1];
             if (kind.EndsWith("late")) { Go(1, x.Late); kind = kind.Substring(0, kind.Length - 4); }
             if (kind == "collection") { Threads(4, x.Take); Go(1, x.Fill); }
             if (kind == "promise") { Go(6, x.WhenLoaded); Go(1, x.Load); }
