@@ -1,6 +1,7 @@
 package dac
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"sort"
@@ -81,7 +82,7 @@ func (r *nativeAOT) readNames() *nativeNames {
 	return n
 }
 
-// readTypeMap records the names of the MethodTables in the program's map.
+// readTypeMap records the names of the MethodTables in the program's map. Its error is that of the first name that it lacks.
 func (r *nativeAOT) readTypeMap(n *nativeNames, h nativeSections, meta *nativeformat.Metadata) error {
 	b, _, err := r.inst.blob(h, nativeformat.SectionTypeMap)
 	if err != nil {
@@ -91,22 +92,25 @@ func (r *nativeAOT) readTypeMap(n *nativeNames, h nativeSections, meta *nativefo
 	if err != nil {
 		return err
 	}
+	var unread error
 	for _, t := range list {
 		mt, err := r.Instance().fixup(h, t.Fixup)
 		if err != nil {
-			return err
+			unread = cmp.Or(unread, err)
+			continue
 		}
 		handle := meta.Handle(t.Type)
 		name, assembly, err := meta.TypeName(handle)
 		if err != nil {
-			return err
+			unread = cmp.Or(unread, err)
+			continue
 		}
 		n.types[mt] = nativeDefinition{name, assembly, meta, handle}
 	}
-	return nil
+	return unread
 }
 
-// readInvokeMap records the methods that reflection can call.
+// readInvokeMap records the methods that reflection can call. Its error is that of the first method that it lacks.
 func (r *nativeAOT) readInvokeMap(n *nativeNames, h nativeSections) error {
 	b, _, err := r.inst.blob(h, nativeformat.SectionInvokeMap)
 	if err != nil {
@@ -116,17 +120,19 @@ func (r *nativeAOT) readInvokeMap(n *nativeNames, h nativeSections) error {
 	if err != nil {
 		return err
 	}
+	var unread error
 	for _, m := range list {
 		owner, err := r.Instance().fixup(h, m.Type)
 		if err != nil {
-			return err
+			unread = cmp.Or(unread, err)
+			continue
 		}
 		// A method without code has another address, which is refused when it is named.
 		if code, err := r.Instance().fixup(h, m.Code); err == nil && r.inst.Module.Contains(code) {
 			n.invoked[code] = invokableMethod{owner, m.Method}
 		}
 	}
-	return nil
+	return unread
 }
 
 func (r *nativeAOT) readMethodMap(n *nativeNames, h nativeSections, meta *nativeformat.Metadata) error {

@@ -58,13 +58,17 @@ func (d *describer) returned(walker *stackwalk.Walker, list []stackwalk.Thread) 
 	d.finding(answer.FindingEnding, words.MainReturnedBut.Of(words.Join(", ", names...), more), answer.StrengthLikely, evidence)
 }
 
-// moves reports whether a thread runs, or sleeps, as one that works at intervals does.
+// moves reports whether a thread runs, or sleeps, as one that works at intervals does, or waits for what comes from outside of the process.
 func (d *describer) moves(walker *stackwalk.Walker, t *stackwalk.Thread) bool {
 	if t.OS == nil {
 		return false
 	}
 	a := threads.ActivityOf(t, walker.Walk(d.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}))
-	return a.Activity == threads.ActivityRunning || a.Activity == threads.ActivitySleep || a.Activity == threads.ActivitySocket
+	switch a.Activity {
+	case threads.ActivityRunning, threads.ActivitySleep, threads.ActivitySocket, threads.ActivityConsole:
+		return true
+	}
+	return false
 }
 
 // initialThread returns the first thread of the process. If threads and processes share ids, it is the one with the

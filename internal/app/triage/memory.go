@@ -311,25 +311,25 @@ const mostHolders = 3
 func holder(list []*answer.Suspect, l *answer.Leaks) answer.Finding {
 	s := list[0]
 	retained, share := sums(list)
-	sig, root := signature.Suspect(s)
-	x := answer.Conclude(answer.FindingHolder, holderSays(list, held{words.Bytes(retained), words.Percent(share), localHolds(s), keptBy(s, root)}), answer.StrengthProved, words.AllReferences.Of())
+	sig, _ := signature.Suspect(s)
+	x := answer.Conclude(answer.FindingHolder, holderSays(list, held{words.Bytes(retained), words.Percent(share), localHolds(list), keepers(list)}), answer.StrengthProved, words.AllReferences.Of())
 	x.Show = []string{"leaks"}
 	if len(list) > 1 {
 		x.Count = len(list)
 	}
-	if !s.Turnover.IsZero() {
+	if len(list) == 1 && !s.Turnover.IsZero() {
 		x.Because(s.Turnover)
 	}
 	if l.Incomplete {
 		x = words.LowerOne(x, answer.Premises{answer.RootsRead: answer.PremiseDoubtful}.State)
 		x.Because(words.NotAllRead.Of())
 	}
-	if s.Path != nil && s.Path.Root.Conservative {
+	if slices.ContainsFunc(list, func(s *answer.Suspect) bool { return s.Path != nil && s.Path.Root.Conservative }) {
 		x.Strength = answer.Weakest(x.Strength, answer.StrengthPossible)
 		x.Because(words.DoubtfulRoot.Of())
 	}
 	clauses := []answer.Verdict{x}
-	if !s.Chain.IsZero() {
+	if len(list) == 1 && !s.Chain.IsZero() {
 		clauses = append(clauses, answer.Conclude(answer.NoFinding, s.Chain, answer.StrengthRecorded))
 	}
 	f := finding(answer.FindingHolder, clauses...)
@@ -445,8 +445,18 @@ func mostOf(list []*answer.Suspect) answer.Statement {
 	return says.Of(words.Commas(n), words.Type(m.Type.String()))
 }
 
+// keepers names what keeps suspects alive, if known. What keeps the first is said of all only if it keeps all.
+func keepers(list []*answer.Suspect) answer.Statement {
+	first := keptBy(list[0])
+	if !first.IsZero() && slices.ContainsFunc(list, func(s *answer.Suspect) bool { return keptBy(s).Text != first.Text }) {
+		return words.KeptApart.Of(first)
+	}
+	return first
+}
+
 // keptBy names what keeps a suspect alive, if known.
-func keptBy(s *answer.Suspect, root string) answer.Statement {
+func keptBy(s *answer.Suspect) answer.Statement {
+	_, root := signature.Suspect(s)
 	switch {
 	case !s.Kept.IsZero():
 		return words.KeptSo.Of(s.Kept)
@@ -460,9 +470,10 @@ func keptBy(s *answer.Suspect, root string) answer.Statement {
 	return answer.Statement{}
 }
 
-// localHolds names the AsyncLocal with values that retain most of a suspect's bytes, if there is one.
-func localHolds(s *answer.Suspect) answer.Statement {
-	if len(s.Locals) == 0 || 2*s.Locals[0].Retained < s.Retained {
+// localHolds names the AsyncLocal with values that retain most of a suspect's bytes, if there is one. Those of several suspects are not added up.
+func localHolds(list []*answer.Suspect) answer.Statement {
+	s := list[0]
+	if len(list) > 1 || len(s.Locals) == 0 || 2*s.Locals[0].Retained < s.Retained {
 		return answer.Statement{}
 	}
 	l := &s.Locals[0]
@@ -655,7 +666,7 @@ func handles(ctx context.Context, q *Answers) (view, error) {
 		clauses := []answer.Verdict{x}
 		if s := handleHolder(q, k.handle, k.mt); s != nil {
 			clauses = append(clauses, answer.Conclude(answer.NoFinding, words.Holders.Of(objects, words.Bytes(s.Retained), words.Percent(s.Share), answer.Statement{},
-				answer.Statement{}, keptBy(s, "")), answer.StrengthProved, words.AllReferences.Of()))
+				answer.Statement{}, keptBy(s)), answer.StrengthProved, words.AllReferences.Of()))
 		}
 		if q.fieldsTo != nil {
 			clauses = append(clauses, q.handleFields(ctx, places[k])...)

@@ -35,7 +35,7 @@ func TestRemedies(t *testing.T) {
 	for holder, want := range map[*answer.GroupHolder]string{
 		{Kind: "handles", Handle: "Strong"}:    "each has a GC handle",
 		{Kind: "handles", Handle: "Pinned"}:    "each has a GC handle",
-		{Kind: "finalizer queue"}:              "each awaits finalization",
+		{Kind: "finalizer queue"}:              "an object that awaits finalization",
 		{Kind: "frame"}:                        "a running method",
 		{Kind: "handles", Handle: "Dependent"}: "",
 	} {
