@@ -141,7 +141,8 @@ func (d *Desk) IsCommand(line string) bool {
 	return len(typed) > 1 && (typed[0] == '!' || typed[0] == '.') && isNotThere(strings.ToLower(strings.TrimPrefix(name, "!"))) != nil
 }
 
-// Complete returns completions of the end of a line, and the number of characters that they replace.
+// Complete returns completions of the end of a line, and the number of characters that they replace. Where secrets are masked, names with
+// secrets are left out.
 func (s *Seat) Complete(before string) (found []string, length int) {
 	s.completing.Lock()
 	defer s.completing.Unlock()
@@ -150,7 +151,16 @@ func (s *Seat) Complete(before string) (found []string, length int) {
 		s.completer = newApp(strings.NewReader(""), io.Discard, io.Discard, &env)
 		s.completer.session = s.desk.Seat().session // Answer may be using s.session
 	}
-	return completer{a: s.completer}.Do(before)
+	found, length = completer{a: s.completer}.Do(before)
+	if !s.desk.Redact && !s.desk.app.globals.Redact {
+		return found, length
+	}
+	c := s.completer.newContext(context.Background(), &Command{}, newParser(&Command{}, nil), &sink{w: io.Discard})
+	c.redact = true
+	if c.learnSecrets() != nil {
+		return nil, length
+	}
+	return slices.DeleteFunc(found, func(text string) bool { return c.masked(text) != text }), length
 }
 
 // errReadOnly is the error of a desk's command that would write a file.

@@ -35,6 +35,8 @@ type Env struct {
 	Threads func(d Dump, runtime string) ([]uint32, error)
 	// Greeting returns the lines that the prompt prints first for a dump and a runtime. It may be nil.
 	Greeting func(d Dump, runtime string) []string
+	// Stat describes the file that a plain argument may name. If nil, it is os.Stat.
+	Stat func(name string) (fs.FileInfo, error)
 	// LookupEnv is os.LookupEnv. If nil, no variables are set.
 	LookupEnv func(string) (string, bool)
 	// Dir is the folder to search for a dump. If empty, it is the current folder.
@@ -64,6 +66,13 @@ func (e *Env) lookupEnv(name string) (string, bool) {
 		return "", false
 	}
 	return e.LookupEnv(name)
+}
+
+func (e *Env) stat(name string) (fs.FileInfo, error) {
+	if e.Stat == nil {
+		return os.Stat(name)
+	}
+	return e.Stat(name)
 }
 
 func (e *Env) getenv(name string) string {
@@ -230,7 +239,7 @@ func (a *app) isDumpFile(words []word) (isFile bool, missing error) {
 	if _, err := a.table.find(a.table.fromDebugger(words[:1])[0].text); err == nil {
 		return false, nil
 	}
-	st, err := os.Stat(name)
+	st, err := a.env.stat(name)
 	switch {
 	case err == nil && !st.IsDir() || IsAddress(name):
 		return true, nil
@@ -249,12 +258,18 @@ func isFileName(text string) bool {
 	return strings.ContainsAny(text, "/\\") || strings.LastIndexByte(text, '.') > 0
 }
 
+// isFile reports whether there is a file of a name.
+func (a *app) isFile(name string) bool {
+	_, err := a.env.stat(name)
+	return err == nil
+}
+
 // isMissing reports whether text must be the name of a file that does not exist.
-func isMissing(text string) bool {
+func (a *app) isMissing(text string) bool {
 	if !isFileName(text) || IsAddress(text) {
 		return false
 	}
-	_, err := os.Stat(text)
+	_, err := a.env.stat(text)
 	return errors.Is(err, fs.ErrNotExist)
 }
 
@@ -390,6 +405,9 @@ func (a *app) parseCommand(words []word) (*Command, *parser, error) {
 	}
 	a.line = &a.globals.lineGlobals
 	p := newParser(cmd, a.global)
+	if a.desk == nil { // who asks at a desk must not learn which files are there
+		p.isFile = a.isFile
+	}
 	if a.inSession {
 		line := a.globals.lineGlobals
 		a.line, p.global = &line, bindTo(&line)
@@ -403,7 +421,9 @@ func (a *app) parseCommand(words []word) (*Command, *parser, error) {
 	if p.help {
 		return cmd, p, nil
 	}
-	a.findFiles(cmd, p)
+	if a.desk == nil {
+		a.findFiles(cmd, p)
+	}
 	if err := p.bind(); err != nil {
 		return cmd, p, err
 	}
@@ -424,7 +444,7 @@ func (a *app) findFiles(cmd *Command, p *parser) {
 		_, args := cmd.Declares()
 		tooMany := len(p.args) > len(args) && (len(args) == 0 || !args[len(args)-1].Many)
 		for _, i := range [...]int{0, len(p.args) - 1} {
-			if name := p.args[i].text; isDump(name) || tooMany && isMissing(name) {
+			if name := p.args[i].text; a.isDump(name) || tooMany && a.isMissing(name) {
 				a.globals.Dump = name
 				p.args = slices.Delete(slices.Clone(p.args), i, i+1)
 				break
@@ -443,18 +463,18 @@ func (a *app) findOutput(p *parser, named string) []word {
 		return p.args
 	}
 	switch known := named != "" || a.inSession; {
-	case known && len(p.args) == 1 && p.args[0].text != named && !isDump(p.args[0].text):
+	case known && len(p.args) == 1 && p.args[0].text != named && !a.isDump(p.args[0].text):
 		if p.own.set(&out.param, p.args[0].text) == nil {
 			return nil
 		}
 	case len(p.args) == 2:
 		for i, dump := range p.args {
 			file := p.args[1-i]
-			if (isDump(dump.text) || known && dump.text == named) && !isDump(file.text) && p.own.set(&out.param, file.text) == nil {
+			if (a.isDump(dump.text) || known && dump.text == named) && !a.isDump(file.text) && p.own.set(&out.param, file.text) == nil {
 				return p.args[i : i+1]
 			}
 		}
-		if isMissing(p.args[0].text) && p.own.set(&out.param, p.args[1].text) == nil {
+		if a.isMissing(p.args[0].text) && p.own.set(&out.param, p.args[1].text) == nil {
 			return p.args[:1] // which can't be opened
 		}
 	}
@@ -462,8 +482,8 @@ func (a *app) findOutput(p *parser, named string) []word {
 }
 
 // isDump reports whether an argument must be a dump.
-func isDump(name string) bool {
-	found, err := sniffFile(name)
+func (a *app) isDump(name string) bool {
+	found, err := a.env.sniffFile(name)
 	return err == nil && found || IsAddress(name)
 }
 

@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"unicode"
@@ -40,6 +39,8 @@ type parser struct {
 	command *Command // nil until the command is known
 	own     *binding // of the command
 	global  *binding // nil without global options
+	// isFile reports whether there is a file of a name. If nil, none is looked for.
+	isFile func(name string) bool
 
 	args []word
 	help bool // -h, -help or -? was given
@@ -96,8 +97,7 @@ func (p *parser) isSlash(w word) bool {
 	if p.own.named(name) == nil {
 		return false
 	}
-	_, err := os.Stat(w.text)
-	return err != nil
+	return p.isFile == nil || !p.isFile(w.text)
 }
 
 // named returns the option with a name or alias, or nil.

@@ -60,7 +60,7 @@ func (a *app) chooseDump() (string, error) {
 		a.stderr.print("sosgo: dump " + shownurl.Path(path) + " (SOSGO_DUMP)\n")
 		return path, nil
 	}
-	dumps, err := dumpsIn(a.env.dir())
+	dumps, err := a.env.dumpsIn(a.env.dir())
 	if err != nil {
 		return "", &OpenError{Err: err}
 	}
@@ -82,15 +82,15 @@ func (a *app) chooseDump() (string, error) {
 }
 
 // dumpsIn lists the dumps in a folder, by name.
-func dumpsIn(dir string) ([]string, error) {
+func (e *Env) dumpsIn(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, err
 	}
 	var dumps []string
-	for _, e := range entries {
-		if isDump, err := sniffFile(filepath.Join(dir, e.Name())); err == nil && isDump {
-			dumps = append(dumps, e.Name())
+	for _, entry := range entries {
+		if isDump, err := e.sniffFile(filepath.Join(dir, entry.Name())); err == nil && isDump {
+			dumps = append(dumps, entry.Name())
 		}
 	}
 	return dumps, nil
@@ -99,8 +99,8 @@ func dumpsIn(dir string) ([]string, error) {
 // errNotFile is the error for folders and devices. They must not be opened, since opening a named pipe would block.
 var errNotFile = errors.New("not a file")
 
-func sniffFile(path string) (bool, error) {
-	st, err := os.Stat(path)
+func (e *Env) sniffFile(path string) (bool, error) {
+	st, err := e.stat(path)
 	if err != nil {
 		return false, err
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -66,6 +67,57 @@ func TestDeskWritesNothing(t *testing.T) {
 		}
 	}
 	assert.Greater(t, tried, 40)
+}
+
+// TestDeskLooksAtNoFile names a file in each place of each command: whether it is there or is a dump is not looked at before it is
+// known that it may be named.
+func TestDeskLooksAtNoFile(t *testing.T) {
+	d := testdump.Open(t, "net10-zoo")
+	opened, err := commands.Open(t.Context(), d.Path, cli.OpenOptions{Offline: true})
+	require.NoError(t, err)
+	defer opened.Close()
+	there := filepath.Join(t.TempDir(), "there.dmp")
+	require.NoError(t, os.WriteFile(there, []byte("MDMP and what follows"), 0o600))
+	gone := there + ".gone"
+	looked := 0
+	desk := cli.NewDesk(cli.Env{Commands: commands.All(), Open: commands.Open, Stat: func(name string) (os.FileInfo, error) {
+		looked++
+		return os.Stat(name)
+	}}, opened, d.Path, "")
+	tried := 0
+	for _, command := range commands.All() {
+		options, _ := command.Declares()
+		forms := [][]string{{"F"}, {"F", "F"}, {"F", "x"}, {"x", "F"}, {"-o", "x", "F"}, {"-o", "F"}}
+		for _, o := range options {
+			if o.Kind == cli.File {
+				forms = append(forms, []string{"-" + o.Name, "F"}, []string{"F", "-" + o.Name, "F"}, []string{"-" + o.Name + "=F"})
+			}
+			forms = append(forms, []string{"/" + o.Name}, []string{"/" + o.Name, "F"})
+		}
+		if command.Serves || command.Live {
+			continue
+		}
+		for _, form := range forms {
+			var answers [2]string
+			for i, file := range []string{there, gone} {
+				words := []string{command.Name}
+				for _, w := range form {
+					words = append(words, strings.ReplaceAll(w, "F", file))
+				}
+				var out bytes.Buffer
+				if i == 1 {
+					desk.Answer(t.Context(), cli.Question{Words: words}, &out, &out)
+				} else {
+					desk.Answer(t.Context(), cli.Question{Line: strings.Join(words, " ")}, &out, &out)
+				}
+				answers[i] = out.String()
+				assert.NotContains(t, answers[i], "is a dump", "%v", words)
+				tried++
+			}
+			require.Zero(t, looked, "%s %v: %s", command.Name, form, answers)
+		}
+	}
+	assert.Greater(t, tried, 1000)
 }
 
 // TestDeskStaysMasked asks a desk that masks secrets with the options that would show them, also in the blocks and pipes of a line.
