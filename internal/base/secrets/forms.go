@@ -117,7 +117,7 @@ const pem = `[A-Za-z0-9+/=\s:,-]|\\[nr]`
 
 // value matches the right side of an assignment: a quoted string, possibly with escaped quotes, or
 // everything up to a delimiter.
-const value = `(?:\\"((?:[^"\\]|\\\\(?:\\"|[^"]))+)\\"|"((?:[^"\\,:}\]]|\\.)(?:[^"\\]|\\.)*)"|'([^']+)'|((?:[^\s;,&"'<>\\)}\]]|\\[\\/uU])+))`
+const value = `(?:\\"((?:[^"\\]|\\\\(?:\\"|[^"]))+)\\"|"((?:[^"\\,:}\]]|\\.)(?:[^"\\]|\\.)*)"|'([^']+)'|((?:[^\s;,&"'<>\\)}\]]|\\[\\/uUx0])+))`
 
 func compiled(text string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })

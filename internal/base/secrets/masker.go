@@ -2,9 +2,7 @@ package secrets
 
 import (
 	"bytes"
-	"encoding/json"
 	"io"
-	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -116,7 +114,7 @@ func (m *Masker) add(value string, kind Kind) {
 	if !everywhere(value) {
 		return
 	}
-	for _, form := range written(value) {
+	for _, form := range spellings(value) {
 		head := form[:cutKnown]
 		list := m.heads[head]
 		at, there := slices.BinarySearchFunc(list, form, func(a, b string) int {
@@ -143,25 +141,18 @@ func everywhere(value string) bool {
 	return !digits || len(value) >= 2*leastKnown
 }
 
-// written returns the spellings of a value in texts, JSON documents and URLs.
-func written(value string) []string {
+// spellings returns the spellings of a value with which texts are compared, as they are and without their escapes: the value, the value
+// without escapes of its own, with the plus signs of forms in URLs for its spaces, and the lines of a private key.
+func spellings(value string) []string {
 	out := []string{value}
 	add := func(s string) {
-		if len(s) >= leastKnown && !slices.Contains(out, s) {
+		if len(s) >= leastKnown && everywhere(s) && !slices.Contains(out, s) {
 			out = append(out, s)
 		}
 	}
-	if text, err := json.Marshal(value); err == nil {
-		add(string(text[1 : len(text)-1]))
-	}
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if e.Encode(value) == nil {
-		add(strings.Trim(b.String(), "\"\n"))
-	}
-	add(url.QueryEscape(value))
-	add(url.PathEscape(value))
+	bare := plain(value)
+	add(bare)
+	add(strings.ReplaceAll(bare, " ", "+"))
 	if lines := strings.Split(value, "\n"); len(lines) > 1 {
 		for _, l := range lines {
 			if l = strings.TrimSpace(l); len(l) >= 16 && !strings.HasPrefix(l, "-----") {
@@ -210,32 +201,36 @@ func (m *Masker) Besides(said ...*Said) func(text string) string {
 }
 
 func (m *Masker) text(text string, said ...*Said) string {
-	isSaid := func(value string) bool { return slices.ContainsFunc(said, func(s *Said) bool { return s.has(value) }) }
 	var spans []Span
 	for _, s := range Find(text) {
 		from, to := whole(text, s.Start, s.End)
 		spans = insert(spans, Span{from, to, s.Kind})
 	}
+	isSaid := func(value string) bool {
+		return len(said) > 0 && slices.ContainsFunc(said, func(s *Said) bool { return s.has(value) })
+	}
 	m.mu.RLock()
-	for i := 0; len(m.heads) > 0 && i+cutKnown <= len(text); i++ {
-		if !m.first[text[i]] {
-			continue
-		}
-		list := m.heads[text[i:i+cutKnown]]
-		if n := longest(list, text, i); n > 0 {
-			if !isSaid(text[i : i+n]) {
-				from, to := whole(text, i, i+n)
+	if len(m.heads) > 0 {
+		m.knownIn(text, func(from, to int) {
+			if !isSaid(text[from:to]) && !isSaid(plain(text[from:to])) {
+				from, to = whole(text, from, to)
 				spans = insert(spans, Span{from, to, KindNamed})
 			}
-			i += n - 1
+		})
+		u, ok := unescape(text, nil)
+		for i := 0; ok && i < mostUnescapes; i++ {
+			m.knownIn(u.text, func(from, to int) {
+				start, end := u.at[from], u.at[to]
+				for to < len(u.text) && end == u.at[to-1] { // within an escape
+					to++
+					end = u.at[to]
+				}
+				if !isSaid(u.text[from:to]) && !isSaid(text[start:end]) {
+					spans = insert(spans, Span{int(start), int(end), KindNamed})
+				}
+			})
+			u, ok = unescape(u.text, u.at)
 		}
-	}
-	for from, to := range m.parts.in(text) {
-		if isSaid(text[from:to]) {
-			continue
-		}
-		from, to = whole(text, from, to)
-		spans = insert(spans, Span{from, to, KindNamed})
 	}
 	m.mu.RUnlock()
 	if len(spans) == 0 {
@@ -245,12 +240,43 @@ func (m *Masker) text(text string, said ...*Said) string {
 	last := 0
 	for _, s := range spans {
 		b.WriteString(text[last:s.Start])
-		b.WriteString(Mask)
+		if isNumber(text, s.Start, s.End) {
+			b.WriteString(`"` + Mask + `"`)
+		} else {
+			b.WriteString(Mask)
+		}
 		last = s.End
 	}
 	b.WriteString(text[last:])
 	m.count.Add(uint64(len(spans)))
 	return b.String()
+}
+
+// knownIn calls found with the start and end of each known value in text, and of each part of one.
+func (m *Masker) knownIn(text string, found func(from, to int)) {
+	for i := 0; i+cutKnown <= len(text); i++ {
+		if !m.first[text[i]] {
+			continue
+		}
+		list := m.heads[text[i:i+cutKnown]]
+		if n := longest(list, text, i); n > 0 {
+			found(i, i+n)
+			i += n - 1
+		}
+	}
+	for from, to := range m.parts.in(text) {
+		found(from, to)
+	}
+}
+
+// isNumber reports whether a part of a text is a number, true or false of a JSON document: its mask must be a string there.
+func isNumber(text string, from, to int) bool {
+	const blank = " \t\r\n"
+	before, after := strings.TrimRight(text[:from], blank), strings.TrimLeft(text[to:], blank)
+	if n := len(before); n < 2 || before[n-1] != ':' || before[n-2] != '"' || backslashes(before[:n-2])%2 == 1 {
+		return false
+	}
+	return after == "" || strings.IndexByte(",}]", after[0]) >= 0
 }
 
 // whole extends the part of a text to include escapes that it begins or ends in, such as \n and
@@ -271,12 +297,8 @@ func whole(text string, from, to int) (int, int) {
 			continue
 		}
 		if backslashes(text[:i+1])%2 == 1 {
-			switch n := min(i+long, len(text)); {
-			case i == to-1 && to < len(text) && text[to] != 'u':
-				to++
-			case i+1 < len(text) && text[i+1] == 'u':
-				to = n
-			}
+			_, n := escapeAt(nil, text[i:])
+			to = max(to, i+n)
 		}
 		break
 	}

@@ -19,12 +19,11 @@ type Said struct {
 	size  int
 }
 
-// Add adds a text in the spellings of answers. It reports false if there are too many.
+// Add adds a text. It reports false if there are too many.
 func (s *Said) Add(text string) bool {
-	forms := append(written(text), text)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, form := range slices.Compact(forms) {
+	for _, form := range slices.Compact([]string{text, plain(text)}) {
 		if s.size += len(form); s.size > mostSaid {
 			return false
 		}
