@@ -7,6 +7,7 @@ package sensitive
 import (
 	"context"
 	"errors"
+	"iter"
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
@@ -73,7 +74,7 @@ func (r *Reader) Objects(ctx context.Context, m *secrets.Masker, h *heap.Heap, o
 	r.statics(ctx, m, g)
 	var maps []heap.Object
 	err := heap.Scan(ctx, h, nil, o, func() *collector {
-		return &collector{r: r.r, win: target.NewWindow(h.Memory()), text: h.Runtime().WellKnown().String, types: map[target.Addr]*plan{}}
+		return &collector{r: r.r, items: r.items, win: target.NewWindow(h.Memory()), text: h.Runtime().WellKnown().String, types: map[target.Addr]*plan{}}
 	}, func(c *collector) error {
 		for _, f := range c.found {
 			if f.name != "" {
@@ -116,27 +117,39 @@ func (r *Reader) statics(ctx context.Context, m *secrets.Masker, g *answer.Gaps)
 		}
 		fields, _ := t.OwnFields()
 		for _, f := range fields {
-			if !f.Static || f.Thread || !secrets.Strong(f.Name) || !refers(f) {
+			if !f.Static || !secrets.Strong(f.Name) {
 				continue
 			}
-			if s := f.StaticValue(); s.Err == nil && s.Slot != 0 {
-				learn(m, f.Name, s.Value)
+			for s := range r.values(f, g) {
+				if s.Err == nil && s.Slot != 0 {
+					r.learn(m, f.Name, s.Value)
+				}
 			}
 		}
 	}
 }
 
-// refers reports whether a field refers to an object.
-func refers(f *objects.Field) bool { return objects.Leaf{Type: f.ElementType}.IsReference() }
+// values yields the value of a static field, or its values in all threads.
+func (r *Reader) values(f *objects.Field, g *answer.Gaps) iter.Seq[objects.Static] {
+	return func(yield func(objects.Static) bool) {
+		if !f.Thread {
+			yield(f.StaticValue())
+			return
+		}
+		threads, err := r.r.Runtime().Threads()
+		g.Note(err)
+		for i := range threads {
+			if threads[i].OSID != 0 && !yield(f.ThreadStatic(&threads[i])) {
+				return
+			}
+		}
+	}
+}
 
-// learn adds a value to m, by the name of its holder.
-func learn(m *secrets.Masker, name string, v objects.Value) {
-	if v.Err() != nil || v.IsNull() {
-		return
-	}
-	if text, err := v.Text(limits.SecretChars); err == nil && text != "" {
-		m.LearnSetting(name, text)
-	}
+// learn adds the texts of a value to m, by the name of its holder.
+func (r *Reader) learn(m *secrets.Masker, name string, v objects.Value) {
+	reader := textReader{items: r.items, mem: r.r.Runtime().Memory(), found: func(text string) { m.LearnSetting(name, text) }}
+	reader.value(name, v, 0)
 }
 
 // pairs adds the values of dictionary entries with secret names as keys to m.
@@ -155,7 +168,7 @@ func (r *Reader) pairs(m *secrets.Masker, o heap.Object) {
 			return
 		}
 		if key, err := i.Key.Text(limits.SecretChars); err == nil && secrets.Named(key) {
-			learn(m, key, i.Value)
+			r.learn(m, key, i.Value)
 		}
 	}
 }
@@ -163,8 +176,8 @@ func (r *Reader) pairs(m *secrets.Masker, o heap.Object) {
 // A plan describes how to examine objects of a type.
 type plan struct {
 	chars  int // bytes of a character, or 0 if the object is not text
-	fields []*objects.Field
-	pairs  bool
+	leaves []leaf
+	pairs  bool // a collection with keys that does not keep each with its value
 }
 
 // A found value is a secret by its kind, or a setting by its name.
@@ -176,6 +189,7 @@ type found struct {
 // A collector examines the objects of a run.
 type collector struct {
 	r     *objects.Reader
+	items *objects.Collections
 	win   *target.Window
 	text  target.Addr
 	types map[target.Addr]*plan
@@ -204,8 +218,8 @@ func (c *collector) Objects(_ *heap.Segment, batch []heap.Object) {
 			if len(c.maps) < limits.SecretMaps {
 				c.maps = append(c.maps, *o)
 			}
-		case len(p.fields) > 0:
-			c.fields(o, p.fields)
+		case len(p.leaves) > 0:
+			c.fields(o, p.leaves)
 		}
 	}
 }
@@ -213,51 +227,46 @@ func (c *collector) Objects(_ *heap.Segment, batch []heap.Object) {
 // plan decides how to examine objects of a type.
 func (c *collector) plan(mt *dac.MethodTable) *plan {
 	p := &plan{}
-	switch {
-	case mt.Addr == c.text:
+	if mt.Addr == c.text {
 		p.chars = 2
-	case mt.IsArray():
-		switch mt.ComponentSize {
-		case 1, 2:
-			if !mt.ContainsPointers() {
-				p.chars = int(mt.ComponentSize)
-			}
-		}
-	default:
-		t, err := c.r.TrustedType(mt.Addr)
-		if err != nil {
-			return p
-		}
-		name, err := t.ManagedName()
-		if err != nil {
-			return p
-		}
-		p.pairs = strings.Contains(name, "Dictionary") && strings.Contains(name, "System.String") || strings.HasSuffix(name, "Hashtable") || strings.Contains(name, "NameValueCollection")
-		fields, _ := t.Fields()
-		for _, f := range fields {
-			if !f.Static && refers(f) && secrets.Strong(f.Name) {
-				p.fields = append(p.fields, f)
-			}
-		}
+		return p
 	}
+	if mt.IsArray() && !mt.ContainsPointers() && mt.ComponentSize <= 2 {
+		p.chars = int(mt.ComponentSize)
+		return p
+	}
+	if mt.IsArray() && !mt.ContainsPointers() {
+		return p // numbers, of which none is learnt
+	}
+	t, err := c.r.TrustedType(mt.Addr)
+	if err != nil {
+		return p
+	}
+	if mt.IsArray() {
+		if t, err = t.Element(); err != nil || t == nil || !t.MT.IsValueType() {
+			return p
+		}
+	} else if name, err := t.ManagedName(); err == nil {
+		p.pairs = strings.Contains(name, "Frozen") && strings.Contains(name, "Dictionary") || strings.Contains(name, "SortedList")
+	}
+	p.leaves = leavesOf(nil, t, 0, 0)
 	return p
 }
 
-// fields keeps the values of fields with secret names.
-func (c *collector) fields(o *heap.Object, fields []*objects.Field) {
-	object, err := c.r.Of(*o)
-	if err != nil {
-		c.gaps.Note(err)
-		return
+// fields keeps the texts of fields with secret names, and of the values beside such names.
+func (c *collector) fields(o *heap.Object, leaves []leaf) {
+	at, step, n := o.Addr+dac.ObjectHeaderBytes, target.Addr(0), uint32(1)
+	if o.Type.IsArray() {
+		at, step, n = o.Addr+target.Addr(o.Type.BaseSize)-8, target.Addr(o.Type.ComponentSize), o.Length
 	}
-	for _, f := range fields {
-		v := object.Value(f)
-		if v.Err() != nil || v.IsNull() {
-			continue
+	for range n {
+		for i := range leaves {
+			if name, v := leaves[i].at(at); name != "" {
+				reader := textReader{items: c.items, mem: c.r.Runtime().Memory(), found: func(text string) { c.found = append(c.found, found{name: name, value: text}) }}
+				reader.value(name, v, 0)
+			}
 		}
-		if text, err := v.Text(limits.SecretChars); err == nil && text != "" {
-			c.found = append(c.found, found{name: f.Name, value: text})
-		}
+		at += step
 	}
 }
 

@@ -154,7 +154,8 @@ const (
 	CollectionRecords   = 20       // listed collections: a program may keep figures of each kind
 	SecretMaps          = 100_000  // dictionaries searched for names of secrets
 	SecretItems         = 100_000  // of one dictionary
-	SecretChars         = 16 << 10 // UTF-16 code units of a key, or of a value with a name
+	SecretChars         = 16 << 10 // UTF-16 code units of a value with a name
+	SecretNameChars     = 256      // UTF-16 code units of such a name, where it is a text
 	Settings            = 100_000  // properties of AppContext, or keys of a configuration
 	SettingText         = 1 << 20  // UTF-16 code units of one: TRUSTED_PLATFORM_ASSEMBLIES has hundreds of paths
 	HillClimbing        = 1 << 16  // entries of the thread pool's log: the runtime has room for 200

@@ -49,6 +49,46 @@ func Strong(name string) bool {
 	return false
 }
 
+// about are words at the end of a name that has a word for a secret, but not its value: PasswordLength, TokenType.
+var about = map[string]bool{"length": true, "count": true, "size": true, "attempts": true, "timeout": true, "lifetime": true, "expiration": true, "expires": true, "expiry": true,
+	"days": true, "hours": true, "minutes": true, "seconds": true, "age": true, "retries": true, "version": true, "index": true, "id": true, "ids": true, "type": true, "types": true,
+	"mode": true, "iterations": true, "bits": true, "port": true, "capacity": true, "state": true, "flags": true, "status": true, "offset": true, "position": true, "name": true,
+	"names": true, "policy": true, "provider": true, "scheme": true, "kind": true, "format": true, "required": true, "enabled": true, "changed": true, "set": true, "limit": true,
+	"date": true, "time": true, "at": true, "validator": true, "hasher": true, "header": true, "headers": true, "field": true, "property": true, "path": true, "file": true, "url": true,
+	"uri": true, "location": true, "comparer": true, "options": true, "cache": true, "store": true, "manager": true, "factory": true, "service": true, "handler": true, "lock": true}
+
+// Holds reports whether a field, or a variable, that has this name holds a secret, whatever its type: Password, _apiKey, <clientSecret>5__2.
+// The name has a word for a secret in any context, and not at the end one that says something about a secret.
+func Holds(name string) bool {
+	name = Bare(name)
+	if !Strong(name) && !endsStrong().MatchString(strings.TrimSuffix(name, "s")) {
+		return false
+	}
+	list := split(name)
+	return len(list) > 0 && !about[list[len(list)-1]]
+}
+
+// HoldsKey reports whether what stands in a dictionary under this key is a secret, whatever its type. Among settings, short words are clear, too.
+func HoldsKey(key string) bool {
+	if Holds(key) {
+		return true
+	}
+	list := split(key)
+	if len(list) == 0 {
+		return false
+	}
+	last := list[len(list)-1]
+	return last == "pin" || last == "pass"
+}
+
+// Bare returns the name in the source of a field that the compiler made: of <Password>k__BackingField, Password.
+func Bare(name string) string {
+	if from, to := strings.IndexByte(name, '<'), strings.IndexByte(name, '>'); from == 0 && to > 1 {
+		return name[1:to]
+	}
+	return name
+}
+
 // SecretFollows reports whether an argument of a command line is the secret that the argument before it announces, as in "--password X". An
 // argument that begins with "-" is an option of its own.
 func SecretFollows(option, argument string) bool {
