@@ -83,6 +83,9 @@ func (d *describer) stored(v Value) answer.Stored {
 		d.note(err)
 		return answer.Stored{Missing: answer.Reason{Err: err}}
 	}
+	if d.hides(&v) {
+		return hidden(&v)
+	}
 	if err := v.Hidden(d.mask); err != nil {
 		return answer.Stored{Missing: answer.Reason{Err: err}}
 	}
@@ -193,6 +196,10 @@ func (d *describer) member(name answer.Text, v *Value, depth int) answer.Member 
 	m := answer.Member{Name: name}
 	if err := v.Err(); err != nil {
 		m.Missing = answer.Reason{Err: err}
+		return m
+	}
+	if d.hides(v) {
+		m.Stored = hidden(v)
 		return m
 	}
 	m.Value = v.answer()

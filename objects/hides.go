@@ -2,8 +2,10 @@ package objects
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/internal/base/secrets"
 	"github.com/sosgo/sosgo/internal/encoding/utf16text"
 	"github.com/sosgo/sosgo/metadata"
@@ -21,10 +23,13 @@ func (a *Array) Hides(mask func(string) string) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		return a.hidesFields(s.Addr, leaves, mask)
+		if hidden, err := a.hidesFields(s.Addr, leaves, mask); hidden || err != nil || len(leaves) < 2 || a.Len > mostStructs {
+			return hidden, err
+		}
+		return a.hidesUnits(mask), nil
 	}
 	if a.Type.MT.ContainsPointers() {
-		return false, nil
+		return a.hidesUnits(mask), nil
 	}
 	return secrets.HidesElements(a.Type.r.mem, a.data, a.Len, int(a.Type.MT.ComponentSize), mask)
 }
@@ -84,43 +89,110 @@ func (a *Array) hidesFields(first target.Addr, fields []Value, mask func(string)
 	return false, nil
 }
 
-// Hides reports whether mask changes the text of the collection's elements, in their order or in the reverse order. Structs
-// have a text for each field. Unreadable elements are left out.
+// hidesUnits reports whether mask changes the text of boxed elements, or of the fields of all structs in turn.
+func (a *Array) hidesUnits(mask func(string) string) bool {
+	var values unitTexts
+	for _, v := range a.Values() {
+		if v.Kind() == KindReference && v.IsNull() {
+			continue // not used yet
+		}
+		if !values.add(v) {
+			return false
+		}
+		if values.total > secrets.MostElements {
+			return true
+		}
+	}
+	return values.hides(mask)
+}
+
+// Hides reports whether mask changes the text of the collection's elements, in their order or in the reverse order. Boxed characters and bytes
+// are as others. Structs have a text for each field, and one of all their fields in turn; dictionaries have texts of keys, too. Unreadable
+// elements are left out.
 func (c *Collection) Hides(mask func(string) string) bool {
 	if mask == nil {
 		return false
 	}
-	var texts []unitText
-	total := 0
-	for _, v := range c.Values() {
-		parts := []Value{v}
-		if s, err := v.Struct(); err == nil {
-			if parts, err = s.leaves(nil, 0); err != nil {
-				continue
-			}
-		} else if _, err := v.Bits(); err != nil {
+	var values unitTexts
+	var keys unitTexts
+	for item, err := range c.Items() {
+		if err != nil {
 			continue
-		} else if unitSize(v) == 0 {
+		}
+		more := values.add(item.Value)
+		if c.HasKeys {
+			more = keys.add(item.Key) || more
+		}
+		if values.total+keys.total > secrets.MostElements {
+			return true
+		}
+		if !more {
 			return false
 		}
-		for i, part := range parts {
-			bits, err := part.Bits()
-			if err != nil {
-				continue
-			}
-			if i == len(texts) {
-				texts = append(texts, unitText{size: part.Size()})
-			}
-			if i > len(texts) || texts[i].size != part.Size() {
-				return false // a mixture is no text
-			}
-			texts[i].units = append(texts[i].units, uint16(bits))
-			if total++; total > secrets.MostElements {
-				return true
-			}
+	}
+	return values.hides(mask) || keys.hides(mask)
+}
+
+// unitTexts are the texts of characters and bytes at the same places of several values.
+type unitTexts struct {
+	texts  []unitText
+	turn   unitText // of all places in turn
+	parts  int      // places of each value
+	total  int
+	failed bool // a mixture is no text
+}
+
+// add adds a value. It reports false if the values are no text.
+func (t *unitTexts) add(v Value) bool {
+	if t.failed {
+		return false
+	}
+	if v.Kind() == KindReference && !v.IsNull() {
+		if o, err := v.Object(); err == nil && o.IsBoxed() {
+			v = o.Boxed()
 		}
 	}
-	return slices.ContainsFunc(texts, func(t unitText) bool { return t.hides(mask) })
+	parts := []Value{v}
+	if s, err := v.Struct(); err == nil {
+		if parts, err = s.leaves(nil, 0); err != nil {
+			return true
+		}
+	} else if _, err := v.Bits(); err != nil {
+		return true
+	} else if unitSize(v) == 0 {
+		t.failed = true
+		return false
+	}
+	for i, part := range parts {
+		bits, err := part.Bits()
+		if err != nil {
+			continue
+		}
+		if i == len(t.texts) {
+			t.texts = append(t.texts, unitText{size: part.Size()})
+		}
+		if i > len(t.texts) || t.texts[i].size != part.Size() {
+			t.failed = true
+			return false
+		}
+		t.texts[i].units = append(t.texts[i].units, uint16(bits))
+		if t.turn.size == 0 {
+			t.turn.size = part.Size()
+		}
+		if t.turn.size == part.Size() {
+			t.turn.units = append(t.turn.units, uint16(bits))
+		}
+		t.total++
+	}
+	t.parts = max(t.parts, len(parts))
+	return true
+}
+
+func (t *unitTexts) hides(mask func(string) string) bool {
+	if t.failed {
+		return false
+	}
+	return t.parts > 1 && t.turn.hides(mask) || slices.ContainsFunc(t.texts, func(t unitText) bool { return t.hides(mask) })
 }
 
 // A unitText is a text of bytes or of units of UTF-16.
@@ -236,4 +308,100 @@ func (v Value) Hidden(mask func(string) string) error {
 		return answer.ErrHidden
 	}
 	return err
+}
+
+// IsSecret reports whether the value, of a field, a variable or a key with this name, is a secret by the name: a text, a number or what
+// holds one. References to other objects, Booleans, names of enums and what is null or zero are shown.
+func (v Value) IsSecret(name string) bool { return secrets.Holds(name) && v.mayBeSecret(0) }
+
+// IsSecretAt is IsSecret for a value in a dictionary.
+func (v Value) IsSecretAt(key string) bool {
+	if secrets.HoldsKey(key) {
+		return v.mayBeSecret(0)
+	}
+	if !secrets.Named(key) || v.Kind() != KindReference || v.IsNull() {
+		return false
+	}
+	text, err := v.Text(limits.SecretChars)
+	return err == nil && secrets.IsSetting(key, text)
+}
+
+// mayBeSecret reports whether the value is a text, a number or what holds one.
+func (v Value) mayBeSecret(depth int) bool {
+	switch v.Kind() {
+	case KindChar, KindFloat:
+		return v.bits != 0
+	case KindInt, KindUint:
+		switch v.elem {
+		case metadata.ElementI, metadata.ElementU, metadata.ElementPtr, metadata.ElementByRef, metadata.ElementFnPtr:
+			return false // a handle, or an address
+		}
+		t, err := v.Type()
+		return v.bits != 0 && (err != nil || t == nil || !t.IsEnum())
+	case KindReference:
+		if v.IsNull() || depth > inlineDepth {
+			return false
+		}
+		o, err := v.Object()
+		return err == nil && o.mayBeSecret(depth)
+	case KindStruct:
+		s, err := v.Struct()
+		return err == nil && s.Type != nil && s.Type.HoldsValues()
+	}
+	return false
+}
+
+// MayBeSecret reports whether the object is a text or a number, or a collection or a wrapper of texts or numbers, so that a name beside it
+// can make it a secret.
+func (o Object) MayBeSecret() bool { return o.Type != nil && o.mayBeSecret(0) }
+
+func (o Object) mayBeSecret(depth int) bool {
+	switch {
+	case o.IsString():
+		n, err := o.Length()
+		return err != nil || n > 0
+	case o.IsBoxed():
+		return o.Boxed().mayBeSecret(depth + 1)
+	case o.Type.MT.IsArray():
+		t, err := o.Type.Element()
+		return err == nil && t != nil && (t.IsString() || !t.MT.ContainsPointers() && t.MT.IsValueType() && !t.IsEnum())
+	}
+	return o.Type.HoldsValues()
+}
+
+// valueTypes are the beginnings of names of types that are, or hold, a text or a number.
+var valueTypes = []string{"System.Guid", "System.Decimal", "System.Int128", "System.UInt128", "System.Half", "System.Numerics.BigInteger", "System.Nullable<",
+	"System.Memory<", "System.ReadOnlyMemory<", "System.ArraySegment<", "System.Text.StringBuilder", "System.Lazy<", "System.Threading.Tasks.Task<",
+	"System.Threading.Tasks.ValueTask<", "System.WeakReference<", "System.Collections.Generic.List<System.Char>", "System.Collections.Generic.List<System.Byte>",
+	"System.Collections.Generic.List<System.String>", "System.Collections.Immutable.ImmutableArray<System.", "Microsoft.Extensions.Primitives.String"}
+
+// HoldsValues reports whether values of the type are, or hold, a text or a number, apart from strings and arrays.
+func (t *Type) HoldsValues() bool {
+	name, err := t.ManagedName()
+	return err == nil && slices.ContainsFunc(valueTypes, func(s string) bool { return strings.HasPrefix(name, s) })
+}
+
+// hides reports whether the value of a field is a secret by the field's name, where secrets are masked.
+func (d *describer) hides(v *Value) bool {
+	return d.mask != nil && v.field != nil && v.IsSecret(v.field.Name)
+}
+
+// HiddenAs returns what an answer has instead of a variable's value that is a secret by its name. ok is false for others, and without masking.
+func (v Value) HiddenAs(name string, mask func(string) string) (instead answer.Stored, ok bool) {
+	if mask == nil || !v.IsSecret(name) {
+		return instead, false
+	}
+	return hidden(&v), true
+}
+
+// hidden returns what stands for a secret. Of a reference, its address is shown.
+func hidden(v *Value) answer.Stored {
+	if v.Kind() != KindReference {
+		return answer.Stored{Missing: answer.Reason{Err: answer.ErrHidden}}
+	}
+	s := answer.Stored{Value: v.answer(), Text: answer.Line{{Text: secrets.Mask}}}
+	if o, err := v.Object(); err == nil && o.IsString() {
+		s.Text[0].Quoted, s.Text[0].Chars = true, uint32(len(secrets.Mask))
+	}
+	return s
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/internal/base/secrets"
 	"github.com/sosgo/sosgo/internal/base/workers"
 )
@@ -68,16 +69,44 @@ func (t *rower) item(i *CollectionItem) *answer.CollectionItem {
 	if t.row.HasKey {
 		t.row.Key = t.stored(i.Key)
 	}
-	if t.row.HasValue {
+	secret := secrets.MaskOf(t.ctx) != nil && t.c.HasKeys && i.isSecret()
+	switch {
+	case t.row.HasValue && secret:
+		if t.row.Item = hidden(&i.Value); len(t.row.Item.Text) == 0 || !t.row.Item.Text[0].Quoted {
+			t.row.Item = answer.Stored{Missing: answer.Reason{Err: answer.ErrHidden}}
+		}
+	case t.row.HasValue:
 		t.row.Item = t.stored(i.Value)
 	}
 	if t.o.Referred {
 		t.row.Referred = &answer.ReferredItem{Value: referred(i.Value)}
+		if v := &t.row.Referred.Value; secret {
+			v.Boxed = answer.Value{}
+			if v.IsString {
+				v.String = secrets.Mask
+			}
+		}
 		if t.c.HasKeys {
 			t.row.Referred.Key = referred(i.Key)
 		}
 	}
 	return &t.row
+}
+
+// isSecret reports whether the key is a text that makes the value a secret.
+func (i *CollectionItem) isSecret() bool {
+	if i.Key.Kind() != KindReference || i.Key.IsNull() {
+		return false
+	}
+	o, err := i.Key.Object()
+	if err != nil || !o.IsString() {
+		return false
+	}
+	if n, err := o.Length(); err != nil || n > limits.SecretNameChars {
+		return false
+	}
+	key, err := o.Text(limits.SecretNameChars)
+	return err == nil && i.Value.IsSecretAt(key)
 }
 
 // Each implements answer.CollectionSource.

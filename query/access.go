@@ -12,6 +12,7 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/base/cursor"
+	"github.com/sosgo/sosgo/internal/base/secrets"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"
@@ -46,6 +47,7 @@ type access struct {
 	has    uint32        // of a Nullable: offset of hasValue
 	inner  *access       // of a Nullable: the value, with off counted from the Nullable
 	within *objects.Type // the type, if the field may be a character of its text; only read where secrets are masked
+	secret bool          // the field's name means a secret
 	err    error
 }
 
@@ -127,7 +129,7 @@ func fieldAccess(f *objects.Field) *access {
 		t, err = declaredType(f)
 	}
 	a := accessOf(f.ElementType, t, err)
-	a.off = f.Offset
+	a.off, a.secret = f.Offset, secrets.Holds(f.Name)
 	if f.Declaring.IsString() && a.form == formChar || f.Declaring.MT.IsValueType() {
 		a.within = f.Declaring
 	}
@@ -221,6 +223,40 @@ func isHabit(field, name string) bool {
 
 // read reads a value at a.off from base, the start of its type's fields.
 func (f *frame) read(a *access, base target.Addr, w *target.Window) Value {
+	v := f.readAny(a, base, w)
+	if f.e.mask != nil && (a.secret || a.static != nil && secrets.Holds(a.static.Name)) {
+		return f.hide(v)
+	}
+	return v
+}
+
+// hide returns what stands for the value of a name that means a secret: a mask for a text, an error for a number and for what holds one.
+func (f *frame) hide(v Value) Value {
+	switch v.kind {
+	case KindText:
+		return Text(secrets.Mask)
+	case KindChar, KindFloat, KindDecimal:
+		return Failed(answer.ErrHidden)
+	case KindInt, KindUint:
+		if v.bits != 0 && v.typ == nil && !v.hex {
+			return Failed(answer.ErrHidden)
+		}
+	case KindObject, KindStruct:
+		t, err := f.typeOf(v)
+		if err != nil || t == nil {
+			return v
+		}
+		switch o := (objects.Object{Addr: v.Addr(), Type: t}); {
+		case v.kind == KindStruct && t.HoldsValues(), v.kind == KindObject && !t.IsString() && o.MayBeSecret():
+			return Failed(answer.ErrHidden)
+		case v.kind == KindObject && t.IsString() && o.MayBeSecret():
+			return Text(secrets.Mask)
+		}
+	}
+	return v
+}
+
+func (f *frame) readAny(a *access, base target.Addr, w *target.Window) Value {
 	at := base + target.Addr(a.off)
 	if f.e.mask != nil && a.within != nil {
 		if err := f.checkUnit(a.within, base); err != nil {

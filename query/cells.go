@@ -2,6 +2,7 @@ package query
 
 import (
 	"math"
+	"strconv"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/base/limits"
@@ -27,7 +28,7 @@ func (f *frame) cell(v Value) answer.Cell {
 	case KindFloat:
 		return answer.Cell{Kind: answer.CellFloat, Bits: math.Float64bits(v.shortest())}
 	case KindDecimal:
-		return answer.Cell{Kind: answer.CellDecimal, Text: v.decimalText()}
+		return f.e.shownNumber(answer.Cell{Kind: answer.CellDecimal, Text: v.decimalText()}, v.decimalText())
 	case KindText:
 		return f.e.shown(v.text)
 	case KindType:
@@ -43,7 +44,14 @@ func (f *frame) cell(v Value) answer.Cell {
 	case KindList:
 		return answer.Cell{Kind: answer.CellText, Text: "list"}
 	}
-	return integerCell(v)
+	c := integerCell(v)
+	switch c.Kind {
+	case answer.CellInt:
+		return f.e.shownNumber(c, strconv.FormatInt(int64(v.bits), 10))
+	case answer.CellUint:
+		return f.e.shownNumber(c, strconv.FormatUint(v.bits, 10))
+	}
+	return c
 }
 
 func integerCell(v Value) answer.Cell {

@@ -120,6 +120,15 @@ func (e *engine) shown(text string) answer.Cell {
 	return answer.Cell{Kind: answer.CellText, Text: text}
 }
 
+// shownNumber returns the cell of a number. A number is a secret only beside its name, where it is not read. One that is equal to a secret
+// may be computed, so it is shown, because its mask would say that the guess is right.
+func (e *engine) shownNumber(c answer.Cell, text string) answer.Cell {
+	if e.said != nil && e.masked(text) != text && !e.said.Add(text) {
+		return answer.Cell{Err: errHidden}
+	}
+	return c
+}
+
 // errHidden is the error of what can't be masked.
 var errHidden = noAnswer("where secrets are masked, bytes of memory and the elements of texts with secrets are not shown")
 

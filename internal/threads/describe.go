@@ -7,6 +7,7 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/image"
+	"github.com/sosgo/sosgo/internal/base/secrets"
 	"github.com/sosgo/sosgo/internal/image/unwind"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/objects"
@@ -211,6 +212,13 @@ func (d *Describer) variable(v *stackwalk.Variable, method answer.Text) answer.V
 	if err := value.Hidden(d.options.Mask); err != nil {
 		out.Word, out.WordErr = 0, err
 		out.Value, out.Stored.Missing.Err = answer.Absent(err), err
+		return out
+	}
+	if stored, ok := value.HiddenAs(v.Name, d.options.Mask); ok {
+		out.Value, out.Stored = secrets.Mask, stored
+		if value.Kind() != objects.KindReference {
+			out.Word, out.WordErr = 0, answer.ErrHidden
+		}
 		return out
 	}
 	out.Value, out.Stored = variableText(value), value.Stored()

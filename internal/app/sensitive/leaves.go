@@ -45,11 +45,11 @@ func leavesOf(list []leaf, t *objects.Type, off target.Addr, depth int) []leaf {
 		}
 		switch {
 		case refers(f):
-			if secrets.Strong(f.Name) {
+			if means(f.Name) {
 				list = append(list, leaf{off: off, field: f})
 			}
 		case f.ElementType == metadata.ElementValueType:
-			if secrets.Strong(f.Name) {
+			if means(f.Name) {
 				list = append(list, leaf{off: off, field: f})
 			}
 			if inner, err := f.At(0).Type(); err == nil {
@@ -59,6 +59,9 @@ func leavesOf(list []leaf, t *objects.Type, off target.Addr, depth int) []leaf {
 	}
 	return list
 }
+
+// means reports whether a field's name means a secret.
+func means(name string) bool { return secrets.Strong(name) || secrets.Holds(name) }
 
 // besideKey returns the field with the value beside a field for a key, or nil.
 func besideKey(fields []*objects.Field, key *objects.Field) *objects.Field {

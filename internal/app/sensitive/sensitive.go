@@ -117,7 +117,7 @@ func (r *Reader) statics(ctx context.Context, m *secrets.Masker, g *answer.Gaps)
 		}
 		fields, _ := t.OwnFields()
 		for _, f := range fields {
-			if !f.Static || !secrets.Strong(f.Name) {
+			if !f.Static || !means(f.Name) {
 				continue
 			}
 			for s := range r.values(f, g) {

@@ -238,6 +238,7 @@ func (s *Set) Stacks(ctx context.Context, o StackOptions) iter.Seq2[*answer.Asyn
 				return false
 			}
 			s := b.stack(i, part)
+			hideSecrets(ctx, s.Frames)
 			if o.Roots != nil {
 				var err error
 				if s.Roots, err = o.Roots(ctx, s.Frames[0].Object); err != nil {

@@ -52,9 +52,15 @@ func (m *Masker) LearnSetting(name, value string) {
 	for _, s := range found {
 		m.Add(value[s.Start:s.End], s.Kind)
 	}
-	if len(found) == 0 && Hides(name, value) && (Strong(name) || !word(value)) && !namesItself(name, value) && !isSecretsName(value) {
+	if len(found) == 0 && IsSetting(name, value) {
 		m.Add(value, KindNamed)
 	}
+}
+
+// IsSetting reports whether the whole value is a secret by the name of its setting. A word is one only beside a name that means a secret in
+// any context, and names of secrets are none.
+func IsSetting(name, value string) bool {
+	return Hides(name, value) && (Strong(name) || !word(value)) && !namesItself(name, value) && !isSecretsName(value)
 }
 
 // namesItself reports whether a value only repeats its name, as constants for names do: HeaderNames.Authorization = "Authorization".
