@@ -28,13 +28,13 @@ import (
 // GCDumpOptions select the content of a .gcdump file.
 type GCDumpOptions struct {
 	Garbage bool                // also unreachable objects
-	Mask    func(string) string // if not nil, replaces secrets in the command line
+	Mask    func(string) string // if not nil, replaces secrets in the command line and in names
 }
 
 // GCDump writes the object graph for PerfView, Visual Studio and "dotnet-gcdump report". A heap that is too large for
 // them is target.ErrUnsupported, and nothing is written.
 func GCDump(ctx context.Context, w io.Writer, p *process.Process, o GCDumpOptions) (*answer.Exported, error) {
-	h, err := heapOf(ctx, p)
+	h, err := heapOf(ctx, p, o.Mask)
 	if err != nil {
 		return nil, err
 	}
@@ -52,13 +52,13 @@ func GCDump(ctx context.Context, w io.Writer, p *process.Process, o GCDumpOption
 
 // HeapSnapshotOptions change a .heapsnapshot file.
 type HeapSnapshotOptions struct {
-	Mask func(string) string // if not nil, replaces secrets in the texts of strings
+	Mask func(string) string // if not nil, replaces secrets in the texts of strings and in names
 }
 
 // HeapSnapshot writes the live objects for Chrome DevTools, Visual Studio Code and memlab. A heap that is too large for
 // them is target.ErrUnsupported, and nothing is written.
 func HeapSnapshot(ctx context.Context, w io.Writer, p *process.Process, o HeapSnapshotOptions) (*answer.Exported, error) {
-	h, err := heapOf(ctx, p)
+	h, err := heapOf(ctx, p, o.Mask)
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +73,7 @@ func HeapSnapshot(ctx context.Context, w io.Writer, p *process.Process, o HeapSn
 
 // heapOf returns the heap to write. It fails if no object is readable, since an empty file would claim that there are no
 // objects; writers note other missing parts.
-func heapOf(ctx context.Context, p *process.Process) (*pieces.Heap, error) {
+func heapOf(ctx context.Context, p *process.Process, mask func(string) string) (*pieces.Heap, error) {
 	return process.Answer(ctx, p, func(ctx context.Context, c *process.Call) (*pieces.Heap, error) {
 		holders, err := c.Holders(ctx, graph.Options{})
 		if err != nil {
@@ -86,7 +86,7 @@ func heapOf(ctx context.Context, p *process.Process) (*pieces.Heap, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &pieces.Heap{Graph: holders.Graph(), Objects: r, Jobs: c.Jobs()}, nil
+		return &pieces.Heap{Graph: holders.Graph(), Objects: r, Jobs: c.Jobs(), Mask: mask}, nil
 	})
 }
 

@@ -24,15 +24,16 @@ const (
 // HeapProfileOptions select the content of a profile of the heap. The zero value is for pprof.
 type HeapProfileOptions struct {
 	Form    ProfileForm
-	Title   string // of a Speedscope
-	Garbage bool   // also unreachable objects
-	Least   uint64 // objects that retain less stand together by type; 0 selects a millionth of the heap
+	Title   string              // of a Speedscope
+	Garbage bool                // also unreachable objects
+	Least   uint64              // objects that retain less stand together by type; 0 selects a millionth of the heap
+	Mask    func(string) string // if not nil, replaces secrets in names
 }
 
 // HeapProfile writes the heap as a profile: the stack of an object is the path of those who own it, by types, so that
 // "flat" is the size of objects and "cum" what they retain.
 func HeapProfile(ctx context.Context, w io.Writer, p *process.Process, o HeapProfileOptions) (*answer.Exported, error) {
-	h, err := heapOf(ctx, p)
+	h, err := heapOf(ctx, p, o.Mask)
 	if err != nil {
 		return nil, err
 	}

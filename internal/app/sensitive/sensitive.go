@@ -236,7 +236,7 @@ func (c *collector) plan(mt *dac.MethodTable) *plan {
 		return p
 	}
 	if mt.IsArray() && !mt.ContainsPointers() {
-		return p // numbers, of which none is learnt
+		return p // numbers are not learnt
 	}
 	t, err := c.r.TrustedType(mt.Addr)
 	if err != nil {

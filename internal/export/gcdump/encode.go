@@ -230,10 +230,10 @@ func (e *encoder) graph() {
 	e.int32(int32(len(e.types)))
 	for i := range e.types {
 		t := &e.types[i]
-		e.string(t.name)
+		e.string(e.h.Masked(t.name))
 		e.int32(t.size)
 		if t.hasModule {
-			e.string(t.module)
+			e.string(e.h.Masked(t.module))
 		} else {
 			e.int32(-1)
 		}

@@ -38,6 +38,7 @@ type Profile struct {
 	frames []frame
 	nodes  []node
 	index  map[nodeKey]int32
+	masked func(name string) string
 }
 
 // A frame is a type, or something that keeps objects alive.
@@ -68,7 +69,7 @@ func Read(ctx context.Context, h *pieces.Heap, o Options) (*Profile, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Profile{index: map[nodeKey]int32{}}
+	p := &Profile{index: map[nodeKey]int32{}, masked: h.Masked}
 	p.NoteAll(h.Graph.Stats().Warnings())
 	r := reader{p: p, h: h, g: h.Graph, d: d, least: o.Least, names: h.Graph.Names(h.Objects)}
 	if r.least == 0 {
@@ -201,7 +202,7 @@ func (r *reader) source(n graph.Node) int32 {
 
 // frame adds a frame. Each type has its own. Frames of Sources with the same name differ by assembly.
 func (p *Profile) frame(name, assembly string) int32 {
-	p.frames = append(p.frames, frame{name, assembly})
+	p.frames = append(p.frames, frame{p.masked(name), p.masked(assembly)})
 	return int32(len(p.frames) - 1)
 }
 

@@ -132,6 +132,9 @@ func (e *encoder) plan() error {
 	if err := e.planSlots(); err != nil {
 		return err
 	}
+	for i, name := range e.names.list {
+		e.names.list[i] = e.h.Masked(name)
+	}
 	s := e.summary
 	s.NoteAll(e.g.Stats().Warnings())
 	s.Objects, s.Nodes = uint64(e.g.Objects()), e.g.Nodes()+1

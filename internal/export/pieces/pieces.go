@@ -22,6 +22,16 @@ type Heap struct {
 	Graph   *graph.Graph
 	Objects *objects.Reader // of the same runtime; for names of types and fields
 	Jobs    int             // number of workers; 0 for one
+	// Mask, if not nil, replaces secrets in names.
+	Mask func(string) string
+}
+
+// Masked returns a name without secrets.
+func (h *Heap) Masked(name string) string {
+	if h.Mask == nil {
+		return name
+	}
+	return h.Mask(name)
 }
 
 // A Type is a type of the graph with its names for other tools.

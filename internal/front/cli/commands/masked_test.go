@@ -457,3 +457,30 @@ func TestEditorsAreNotMasked(t *testing.T) {
 		assert.Contains(t, errs, "no variables are served")
 	}
 }
+
+// TestHiddenBesideNames asks for values beside names for secrets: in text and in JSON, each is hidden, and what an expression computes of it, too.
+func TestHiddenBesideNames(t *testing.T) {
+	_, out, errs := runSpelling(t, "-d", secretsDump, "-c", "query from objects of Planted.Account | select addr(this), Password, ApiKey")
+	accounts := 0
+	for line := range strings.Lines(out) {
+		fields := strings.Fields(line)
+		if len(fields) < 2 || !strings.HasPrefix(fields[0], "0x") {
+			continue
+		}
+		accounts++
+		at, secret := fields[0], fields[1]
+		require.NotEmpty(t, secret)
+		for _, command := range []string{"dumpobj " + at, "eval ((Planted.Account)" + at + ").Password", "dumpobj -show=Password " + at, "query from objects of Planted.Account | select Password",
+			"dumpheap -type=Planted.Account -select=Password", "eval ((Planted.Account)" + at + ").Password.Substring(0,3)"} {
+			for _, more := range []string{"", " --json"} {
+				_, masked, problems := runSpelling(t, "-d", secretsDump, "--redact", "-c", command+more)
+				assert.NotContains(t, masked+problems, secret, command)
+				assert.NotContains(t, masked+problems, `"`+secret[:3]+`"`, command)
+				if more != "" && masked != "" {
+					assert.True(t, json.Valid([]byte(masked)), "%s: %s", command, masked)
+				}
+			}
+		}
+	}
+	assert.Positive(t, accounts, out+errs)
+}

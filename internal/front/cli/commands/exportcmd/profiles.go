@@ -19,7 +19,7 @@ func askProfile(form export.ProfileForm) func(*cli.Context, *exportOptions) (*an
 			return askStacks(c, o, string(form))
 		}
 		return heap(c, o, func(w io.Writer, p *process.Process) (*answer.Exported, error) {
-			return export.HeapProfile(c.Context(), w, p, export.HeapProfileOptions{Form: form, Title: remote.Base(c.Session.Path()), Garbage: o.Garbage, Least: o.Min})
+			return export.HeapProfile(c.Context(), w, p, export.HeapProfileOptions{Form: form, Title: remote.Base(c.Session.Path()), Garbage: o.Garbage, Least: o.Min, Mask: c.Mask()})
 		})
 	}
 }
