@@ -147,8 +147,16 @@ func everywhere(value string) bool {
 	return !digits || len(value) >= 2*leastKnown
 }
 
+// longLine is the length in bytes of a line of a secret that is masked alone.
+const longLine = 16
+
+// isMixed reports whether a line is one word of digits and letters, which is hardly in another text.
+func isMixed(line string) bool {
+	return strings.ContainsFunc(line, unicode.IsDigit) && strings.ContainsFunc(line, unicode.IsLetter) && !strings.ContainsFunc(line, unicode.IsSpace)
+}
+
 // spellings returns the spellings of a value with which texts are compared, as they are and without their escapes: the value, the value
-// without escapes of its own, with the plus signs of forms in URLs for its spaces, and the lines of a private key.
+// without escapes of its own, with the plus signs of forms in URLs for its spaces, and its lines, since output is masked line by line.
 func spellings(value string) []string {
 	out := []string{value}
 	add := func(s string) {
@@ -161,7 +169,7 @@ func spellings(value string) []string {
 	add(strings.ReplaceAll(bare, " ", "+"))
 	if lines := strings.Split(value, "\n"); len(lines) > 1 {
 		for _, l := range lines {
-			if l = strings.TrimSpace(l); len(l) >= 16 && !strings.HasPrefix(l, "-----") {
+			if l = strings.TrimSpace(l); (len(l) >= longLine || isMixed(l)) && !strings.HasPrefix(l, "-----") {
 				add(l)
 			}
 		}

@@ -122,3 +122,12 @@ func BenchmarkTextWithEscapes(b *testing.B) {
 		m.Text(text)
 	}
 }
+
+// TestLines masks the lines of a secret that an answer prints as lines, and not lines of words.
+func TestLines(t *testing.T) {
+	m := NewMasker()
+	m.Add("Rt8yU2\r\nIo6pA4\nplease call", KindNamed)
+	assert.Equal(t, "a <hidden>", m.Text("a Rt8yU2"))
+	assert.Equal(t, "<hidden> b", m.Text("Io6pA4 b"))
+	assert.Equal(t, "please call", m.Text("please call"))
+}
