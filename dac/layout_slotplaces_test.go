@@ -1,6 +1,7 @@
 package dac
 
 import (
+	"encoding/binary"
 	"fmt"
 	"slices"
 	"testing"
@@ -193,6 +194,39 @@ func TestUnprovedSlots(t *testing.T) {
 		}
 	}
 	assert.Positive(t, unsupported)
+}
+
+// TestUnusedSyncTable checks that a process without sync blocks has none, also if the place of their table is unknown: a build dropped
+// an entry before it, and no used entry proves the table. With used entries, their reader returns the reason.
+func TestUnusedSyncTable(t *testing.T) {
+	const before = 60
+	c := testcase.Open(t, "net10-zoo-withheap")
+	d, err := dump.Open(c.Plain(), dump.Options{})
+	require.NoError(t, err)
+	defer d.Close()
+	s := slotRuntimes(t, d)[0]
+	rt, err := s.inst.Open()
+	require.NoError(t, err)
+	table, err := rt.GlobalPointer("SyncTableEntries")
+	require.NoError(t, err)
+	cache, err := rt.GlobalPointer("SyncBlockCache")
+	require.NoError(t, err)
+	counter := cache + target.Addr(rt.off.SyncCache.Next)
+	blocks := func(next uint32) (errs []error) {
+		unused := patched{d, table, make([]byte, (syncTableInitial+1)*rt.off.SyncEntry.Size)}
+		s.inst.mem = patched{unused, counter, binary.LittleEndian.AppendUint32(nil, next)}
+		moved, err := s.inst.tryWith(nil, s.used, s.read.shifted(before, -1, 0)) // as single files of musl, without a descriptor
+		require.NoError(t, err)
+		require.Contains(t, moved.DescribeShifts(), "nothing proves the place of SyncTableEntries")
+		for _, err := range moved.SyncBlocks() {
+			errs = append(errs, err)
+		}
+		return errs
+	}
+	assert.Empty(t, blocks(1))
+	errs := blocks(2)
+	require.Len(t, errs, 1)
+	assert.ErrorIs(t, errs[0], target.ErrUnsupported)
 }
 
 // countedMemory counts reads.

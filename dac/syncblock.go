@@ -215,12 +215,18 @@ func (h ObjectHeader) HashCode() (uint32, bool) {
 // SyncBlocks iterates over the table of sync blocks, by index from 1 on. Object is 0 for a free entry. It
 // yields an error with the index of an unreadable block, one error for each missing part of the table, and
 // continues. The runtime records the length of the table (syncblk.h, SyncBlockCache::m_FreeSyncTableIndex). If
-// the dump or the layout lacks it, the table ends before the first entry that was never used.
+// the dump or the layout lacks it, the table ends before the first entry that was never used. Without used
+// entries, the place of the table may be unknown: only used entries prove it (slotProver.syncTable).
 func (r *Runtime) SyncBlocks() iter.Seq2[SyncBlock, error] {
 	return func(yield func(SyncBlock, error) bool) {
-		err := r.Check(FeatureSyncBlocks)
 		var table target.Addr
+		var end uint32
+		var counted bool
+		err := r.Check(FeatureSyncBlocks)
 		if err == nil {
+			if end, counted = r.syncTableEnd(); counted && end == 1 {
+				return
+			}
 			table, err = r.GlobalPointer("SyncTableEntries")
 		}
 		if err == nil && table == 0 {
@@ -230,7 +236,6 @@ func (r *Runtime) SyncBlocks() iter.Seq2[SyncBlock, error] {
 			yield(SyncBlock{}, fmt.Errorf("sync blocks: %w", err))
 			return
 		}
-		end, counted := r.syncTableEnd()
 		for index := uint32(1); index < end; index++ {
 			used, err := r.syncEntryUsed(table, index)
 			switch {
