@@ -39,7 +39,15 @@ func pointer(a target.Addr, known bool) answer.Maybe[target.Addr] {
 }
 
 // errSummed is why the first thread in a core of the kernel has no times.
-var errSummed = fmt.Errorf("a core of the kernel has the times of the whole process in place of its first thread's: %w", target.ErrNotInDump)
+var errSummed = explained{fmt.Errorf("a core of the kernel has the times of the whole process in place of its first thread's: %w", target.ErrNotInDump)}
+
+// An explained error is the reason of few values. Texts of queries write it below their rows.
+type explained struct{ error }
+
+func (e explained) Unwrap() error { return e.error }
+
+// Explains returns the reason.
+func (e explained) Explains() string { return e.Error() }
 
 // noTimes returns the reason for missing times that is the thread's own, or "".
 func noTimes(err error) string {

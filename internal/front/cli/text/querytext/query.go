@@ -3,7 +3,9 @@
 package querytext
 
 import (
+	"errors"
 	"iter"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -35,15 +37,37 @@ func Listing(p *report.Page, l *answer.Listing) {
 // rows writes the rows and returns their number, or -1 if the list has failed.
 func rows(p *report.Page, columns []answer.QueryColumn, list iter.Seq2[answer.QueryRow, error]) int {
 	t, n := table{page: p, columns: columns}, 0
+	var reasons []string
 	for row := range report.Each(p, list) {
 		t.row(row.Cells)
+		reasons = explain(reasons, row.Cells)
 		n++
 	}
 	if p.Err() != nil {
 		return -1
 	}
 	t.flush()
+	for _, reason := range reasons {
+		p.Print(report.Escape(reason) + "\n")
+	}
 	return n
+}
+
+// mostReasons bounds the reasons below the rows.
+const mostReasons = 4
+
+// explain adds to reasons why cells are missing, if their errors explain more than that the dump lacks them.
+func explain(reasons []string, cells []answer.Cell) []string {
+	for i := range cells {
+		var why interface{ Explains() string }
+		if cells[i].Kind != answer.CellMissing || len(reasons) == mostReasons || !errors.As(cells[i].Err, &why) {
+			continue
+		}
+		if reason := why.Explains(); !slices.Contains(reasons, reason) {
+			reasons = append(reasons, reason)
+		}
+	}
+	return reasons
 }
 
 func foot(p *report.Page, n int, more bool, strength answer.Strength) {
