@@ -12,8 +12,11 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// errLeftOut replaces the search of the heap if Options.NoHeap is set.
-var errLeftOut = target.Unsupportedf("an exception thrown before Main ran was not looked for: the heap was left out, as asked")
+// These replace searches of the heap if Options.NoHeap is set.
+var (
+	errLeftOut        = target.Unsupportedf("an exception thrown before Main ran was not looked for: the heap was left out, as asked")
+	errFaultingObject = target.Unsupportedf("an overwritten object with the accessed address in place of its MethodTable was not looked for: the heap was left out, as asked")
+)
 
 // beforeMain looks for the exception that ended a process before Main ran. The runtime throws it while it prepares
 // Main, for example for a missing method, type or assembly. No managed frame is on the stack then, and the runtime

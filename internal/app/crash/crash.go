@@ -35,8 +35,9 @@ type Crash struct {
 
 // Options selects where the exception of a crash is sought.
 type Options struct {
-	// NoHeap skips the search of the heap for an exception that prevented Main from starting. Without NoHeap a heap of
-	// up to 64 MB is read if no record of the thread refers to an exception. Answers note the skipped search.
+	// NoHeap skips the search of the heap for an exception that prevented Main from starting, and for an overwritten object that the
+	// faulting code followed. Without NoHeap a heap of up to 64 MB is read if no record of the thread refers to an exception. Answers
+	// note the skipped search.
 	NoHeap bool
 
 	// Waits returns what the threads of the process wait for. If it is nil, locks.Waits does. It is asked about a finalizer thread that enters a lock.

@@ -27,6 +27,11 @@ func DescribeSubject(ctx context.Context, s *Subject) *answer.Crash {
 	return describeFrom(ctx, s.Process, s.list, nil, Options{})
 }
 
+// DescribeWithoutHeap is Describe with NoHeap.
+func DescribeWithoutHeap(ctx context.Context, s *Subject) *answer.Crash {
+	return describeFrom(ctx, s.Process, s.list, nil, Options{NoHeap: true})
+}
+
 // NoRecord returns what is said of a dump without a crash record. lost is why threads may be missing.
 func NoRecord(unhandled bool, lost error) string {
 	return (&describer{died: &Crash{Unhandled: unhandled, lost: lost}}).noRecord().Text

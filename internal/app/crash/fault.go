@@ -221,7 +221,11 @@ func (d *describer) concludeFault() {
 // that word may be the address of something.
 func (d *describer) overwritten() []answer.Verdict {
 	t := d.out.Touched
-	if t == nil || d.noHeap || t.Address < nullRange || !reportedAsZero(t.Address) && !d.unmapped(t.Address) {
+	if t == nil || t.Address < nullRange || !reportedAsZero(t.Address) && !d.unmapped(t.Address) {
+		return nil
+	}
+	if d.noHeap {
+		d.out.Note(errFaultingObject)
 		return nil
 	}
 	return memory.FaultingObject(d.ctx, d.p, t.Address)

@@ -2,6 +2,8 @@ package crash_test
 
 import (
 	"encoding/binary"
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -151,6 +153,9 @@ func TestFaults(t *testing.T) {
 	require.NotNil(t, x.Touched)
 	assert.Equal(t, target.Addr(0xcdcdcdcdcdcdcdd5), x.Touched.Address)
 	assert.Contains(t, x.Likely, "accessed 0xcdcdcdcdcdcdcdd5")
+	const notSought = "an overwritten object with the accessed address in place of its MethodTable was not looked for"
+	assert.NotContains(t, fmt.Sprint(x.Noted()), notSought)
+	assert.ErrorContains(t, errors.Join(crash.DescribeWithoutHeap(t.Context(), subject()).Noted()...), notSought)
 
 	signal(target.SIGSEGV, 1, 0x4242)
 	p.interrupt(0x4242, sp, 0)

@@ -21,14 +21,16 @@ import (
 // flagBits are the bits of a word with a MethodTable in which a collector keeps its marks (gcpriv.h).
 const flagBits = 7
 
-// faultReach is how far behind a MethodTable's start the runtime may have read when it faulted: its flags and sizes come first (methodtable.h).
-const faultReach = 16
-
-// FaultingObject concludes which object of the heap has, in place of its MethodTable, the word that the runtime followed when it accessed a. It
-// returns nil if no object is found, or if a may be an address.
+// FaultingObject concludes which object of the heap has, in place of its MethodTable, the word that the runtime followed when it accessed a: a
+// collection reads the flags and sizes of a MethodTable, which come first, and DOTNET_HeapVerify its class, too. It returns nil if no object is
+// found, or if a may be an address.
 func FaultingObject(ctx context.Context, p *process.Process, a target.Addr) []answer.Verdict {
 	return concludeOverwritten(ctx, p, func(h *heap.Heap) (target.Addr, bool) {
-		return seek(ctx, h, p.Memory(), func(w target.Addr) bool { return a-w&^flagBits < faultReach })
+		size, err := h.Runtime().Layout().Size("MethodTable")
+		if err != nil {
+			return 0, false
+		}
+		return seek(ctx, h, p.Memory(), func(w target.Addr) bool { return a-w&^flagBits < target.Addr(size) })
 	})
 }
 

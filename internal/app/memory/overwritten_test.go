@@ -37,11 +37,11 @@ func TestOverwritten(t *testing.T) {
 		assert.Equal(t, answer.StrengthLikely, list[1].Strength, "the bytes of both are alike")
 	}
 	check(memory.OverwrittenObject(t.Context(), v.Process, s.Faults))
-	for _, reach := range []target.Addr{0, 4, 15} { // a member of the MethodTable
+	for _, reach := range []target.Addr{0, 4, 0x28, 63} { // a member of the MethodTable; its class is at 0x28
 		check(memory.FaultingObject(t.Context(), v.Process, 0x5a5a5a5a5a5a5a58+reach))
 	}
 	assert.Empty(t, memory.OverwrittenObject(t.Context(), v.Process, nil))
-	for _, other := range []target.Addr{0x4141414141414141, 0x5a5a5a5a5a5a5a58 + 16, 0x5a5a5a5a5a5a5a57} {
+	for _, other := range []target.Addr{0x4141414141414141, 0x5a5a5a5a5a5a5a58 + 64, 0x5a5a5a5a5a5a5a57} {
 		assert.Empty(t, memory.FaultingObject(t.Context(), v.Process, other), "no object begins with it")
 	}
 }

@@ -48,6 +48,9 @@ func crashed(ctx context.Context, q *Answers) (view, error) {
 		f.Object = c.Exceptions[0].Address
 		f.Next = append(f.Next, fmt.Sprintf("pe %x", uint64(f.Object)))
 	}
+	for i := range clauses {
+		f.Next = append(f.Next, clauses[i].Show...)
+	}
 	f.Clauses = append(f.Clauses, failedCommand(ctx, q, c)...)
 	return view{found: []answer.Finding{f}, partly: firstOf(c.Noted(), nil)}, nil
 }
