@@ -6,7 +6,6 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/words"
-	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/stackwalk"
 )
 
@@ -207,8 +206,8 @@ func (g *grapher) end(w *wait) answer.Statement {
 		if u := g.s.uses[w.lock]; u != nil && len(u.holders) > 0 {
 			return words.StateHolder.Of(w.lock.Counts, g.holderName(&u.holders[0]), entered(u.holders[0].strength))
 		}
-		if at, _, _ := g.collection(w, func(k *boundedCollection) *objects.RefField { return &k.Items }); at != 0 && w.lock.count == 0 {
-			return words.StateItems.Of(words.Object(at))
+		if c := g.s.boundedOf(w); c.items && w.lock.count == 0 {
+			return words.StateItems.Of(words.Object(c.collection))
 		}
 		return words.StateUnknown.Of(w.lock.Counts)
 	}

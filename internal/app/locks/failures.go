@@ -138,10 +138,10 @@ func (g *grapher) dependents() (out []dependent) {
 			continue
 		}
 		var d *dependent
-		if w.lock != nil && w.lock.Kind == answer.LockSemaphore && strings.HasPrefix(w.called, "System.Collections.Concurrent.BlockingCollection") {
-			if a, k, _ := g.collection(w, func(k *boundedCollection) *objects.RefField { return &k.Items }); k != nil {
-				d = of(a, func() *dependent {
-					return &dependent{thing: words.ItemIn.Of(g.addressName(a)), on: a, ends: endsTaking}
+		if c := g.s.boundedOf(w); c.collection != 0 {
+			if c.items {
+				d = of(c.collection, func() *dependent {
+					return &dependent{thing: words.ItemIn.Of(g.addressName(c.collection)), on: c.collection, ends: endsTaking}
 				})
 			}
 		} else if is, ok := w.signaled(); ok {

@@ -1,7 +1,6 @@
 package locks
 
 import (
-	"cmp"
 	"fmt"
 	"iter"
 	"slices"
@@ -23,6 +22,13 @@ type boundedCollection struct {
 	Capacity objects.IntField `field:"_boundedCapacity"`
 	Free     objects.RefField `field:"_freeNodes"`
 	Items    objects.RefField `field:"_occupiedNodes"`
+}
+
+// A bounded is a BlockingCollection with a semaphore of its own.
+type bounded struct {
+	collection target.Addr
+	items      bool                // the semaphore counts items, else free places
+	capacity   answer.Maybe[int64] // of items; set for free places
 }
 
 // freeNodes is the field of a BlockingCollection that has the semaphore of its free places.
@@ -83,53 +89,45 @@ func (g *grapher) fullSemaphore(l *lock, list []*wait) *answer.Verdict {
 	return &v
 }
 
-// fullCollection returns the BlockingCollection that a thread adds to, with its state. If it finds no collection it
-// returns 0 and notes what it could not read.
+// fullCollection returns the BlockingCollection that a thread adds to, with its state, or 0.
 func (g *grapher) fullCollection(w *wait) (target.Addr, answer.Statement) {
-	name, _, _ := strings.Cut(w.called, "(")
-	if !strings.HasPrefix(name, "System.Collections.Concurrent.BlockingCollection") || !strings.Contains(name[strings.LastIndexByte(name, '.')+1:], "Add") {
+	c := g.s.boundedOf(w)
+	switch {
+	case c.collection == 0 || c.items:
 		return 0, answer.Statement{}
+	case c.capacity.Err() != nil:
+		return c.collection, words.IsFull.Of()
 	}
-	at, k, x := g.collection(w, func(k *boundedCollection) *objects.RefField { return &k.Free })
-	if k == nil {
-		return 0, answer.Statement{}
-	}
-	n, err := k.Capacity.Int(x)
-	if err != nil {
-		g.s.gaps.Note(err)
-		return at, words.IsFull.Of()
-	}
-	return at, words.HasAllItems.Of(words.N(n))
+	return c.collection, words.HasAllItems.Of(words.N(c.capacity.Value))
 }
 
-// collection returns the BlockingCollection with the semaphore that a thread waits for in the field that by selects. If it finds no collection
-// it returns 0 and nil, and notes what it could not read.
-func (g *grapher) collection(w *wait, by func(*boundedCollection) *objects.RefField) (target.Addr, *boundedCollection, objects.Instance) {
-	var unread error
-	for root := range g.s.framework(w.thread) {
-		if root.Interior {
-			continue
-		}
-		o, err := g.s.r.b.Objects().TrustedObject(root.Object)
-		if err != nil {
-			unread = cmp.Or(unread, err)
-			continue
-		}
-		k, x, is, err := shapes.TryBind[*boundedCollection](g.s.r.b, o)
-		if !is || err != nil {
-			unread = cmp.Or(unread, err)
-			continue
-		}
-		if semaphore, err := by(k).Addr(x); err != nil || semaphore != w.lock.Address {
-			unread = cmp.Or(unread, err)
-			continue
-		}
-		return o.Addr, k, x
+// boundedOf returns the BlockingCollection that a thread adds to or takes from.
+func (s *survey) boundedOf(w *wait) bounded {
+	if w.lock == nil {
+		return bounded{}
 	}
-	if unread != nil {
-		g.s.gaps.Note(fmt.Errorf("the collection of items that a thread waits for: %w", unread))
+	return s.bounded[w.lock.Address]
+}
+
+// boundedCollection records the semaphores of a BlockingCollection.
+func (s *survey) boundedCollection(_ *lock, o objects.Object) (bool, error) {
+	k, at, is, err := shapes.TryBind[*boundedCollection](s.r.b, o)
+	if !is || err != nil {
+		return is, err
 	}
-	return 0, nil, 0
+	items, err := k.Items.Addr(at)
+	if err != nil {
+		return true, err
+	}
+	free, err := k.Free.Addr(at)
+	if err != nil {
+		return true, err
+	}
+	s.bounded[items] = bounded{collection: o.Addr, items: true}
+	if free != 0 {
+		s.bounded[free] = bounded{collection: o.Addr, capacity: answer.Of(k.Capacity.Int(at))}
+	}
+	return true, nil
 }
 
 // releases returns the method of the program in which a thread waits for a semaphore, directly or by a wrapper, if it releases a semaphore

@@ -104,6 +104,7 @@ type survey struct {
 	running  *running                       // set by findRunning
 	lazy     map[target.Addr]objects.Object // by a monitor's object: the Lazy built on it
 	handles  map[target.Addr]objects.Object // by SafeWaitHandle: its WaitHandle
+	bounded  map[target.Addr]bounded        // by SemaphoreSlim: the BlockingCollection that it is a part of
 	spins    map[target.Addr]*lock          // by address
 	found    *finds                         // set by find
 	ops      []*operation                   // set by operations
@@ -169,7 +170,7 @@ func (r *Reader) Describe(ctx context.Context, o Options) (*answer.Locks, error)
 func (r *Reader) survey(ctx context.Context, g *answer.Gaps, lose func(error), o heap.ScanOptions) (*survey, error) {
 	s := &survey{r: r, ctx: ctx, gaps: g, byObj: map[target.Addr]*lock{}, mons: map[target.Addr]*lock{}, blocks: map[target.Addr]*dac.SyncBlock{},
 		on: map[target.Addr]target.Addr{}, nodes: map[target.Addr]*lock{}, inner: map[target.Addr]target.Addr{}, tasks: map[target.Addr]bool{},
-		lazy: map[target.Addr]objects.Object{}, handles: map[target.Addr]objects.Object{}, unread: map[*stackwalk.Thread]bool{}, spins: map[target.Addr]*lock{}, signaling: map[signal]*reach{}}
+		lazy: map[target.Addr]objects.Object{}, handles: map[target.Addr]objects.Object{}, bounded: map[target.Addr]bounded{}, unread: map[*stackwalk.Thread]bool{}, spins: map[target.Addr]*lock{}, signaling: map[signal]*reach{}}
 	s.lose = func(err error) {
 		s.lost = s.lost || err != nil
 		lose(err)
@@ -357,7 +358,7 @@ func (s *survey) thin() {
 // primitive adds a lock of the class library.
 func (s *survey) primitive(o objects.Object) error {
 	l := &lock{Lock: answer.Lock{Address: o.Addr, Type: s.gaps.Text(o.Type.ManagedName()), Waiters: answer.Known[int64](0)}}
-	for _, read := range []func(*lock, objects.Object) (bool, error){s.managedLock, s.lazyValue, s.waitHandle, s.semaphore, s.event, s.readerWriter, s.countdown, s.barrier} {
+	for _, read := range []func(*lock, objects.Object) (bool, error){s.managedLock, s.lazyValue, s.waitHandle, s.boundedCollection, s.semaphore, s.event, s.readerWriter, s.countdown, s.barrier} {
 		is, err := read(l, o)
 		if err != nil {
 			return err

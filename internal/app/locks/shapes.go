@@ -26,9 +26,9 @@ type (
 		_      objects.Shape      `of:"System.Runtime.InteropServices.SafeHandle"`
 		Handle objects.ValueField `field:"handle"`
 	}
-	// primitive is any lock of the class library.
+	// primitive is any lock of the class library, or an object with locks of its own.
 	primitive struct {
-		_ objects.Shape `of:"System.Threading.Lock|System.Threading.SemaphoreSlim|System.Threading.ReaderWriterLockSlim|System.Threading.ManualResetEventSlim|System.Threading.CountdownEvent|System.Threading.Barrier|System.Lazy<>|System.Threading.WaitHandle"`
+		_ objects.Shape `of:"System.Threading.Lock|System.Threading.SemaphoreSlim|System.Threading.ReaderWriterLockSlim|System.Threading.ManualResetEventSlim|System.Threading.CountdownEvent|System.Threading.Barrier|System.Lazy<>|System.Threading.WaitHandle|System.Collections.Concurrent.BlockingCollection<>"`
 	}
 	// managedLock is read by package dac, because it may be the monitor of an object.
 	managedLock struct {

@@ -114,6 +114,9 @@ func (s *survey) waitedFor() map[target.Addr]bool {
 	for _, w := range s.waits {
 		if w.lock != nil {
 			out[w.lock.Address] = true
+			if c := s.boundedOf(w); c.collection != 0 {
+				out[c.collection] = true
+			}
 		} else if !w.join {
 			out[w.object.Addr] = true
 		}

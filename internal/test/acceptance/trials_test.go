@@ -449,9 +449,10 @@ func TestNobodySignals(t *testing.T) {
 func TestProducers(t *testing.T) {
 	p := newTrial(t, "Producers.cs")
 	for kind, says := range map[string]string{
-		"promise":   `^6 suspended operations wait for a promise in Harbor\.Ledger\.Loaded; what would end the wait has failed \(Harbor\.Ledger\..*Load`,
-		"semaphore": `^6 suspended operations wait for Harbor\.Ledger\.Signal.*; what would end the wait has failed \(Harbor\.Ledger\..*Ring`,
-		"event":     `^4 threads, the first .*"waiter 0", wait for .*ManualResetEventSlim .*; what would end the wait has failed \(Harbor\.Ledger\..*Finish`,
+		"collection": `^4 threads, the first .*"waiter 0", wait for an item in [0-9a-f]+.*; what would end the wait has failed \(Harbor\.Ledger\..*Fill`,
+		"promise":    `^6 suspended operations wait for a promise in Harbor\.Ledger\.Loaded; what would end the wait has failed \(Harbor\.Ledger\..*Load`,
+		"semaphore":  `^6 suspended operations wait for Harbor\.Ledger\.Signal.*; what would end the wait has failed \(Harbor\.Ledger\..*Ring`,
+		"event":      `^4 threads, the first .*"waiter 0", wait for .*ManualResetEventSlim .*; what would end the wait has failed \(Harbor\.Ledger\..*Finish`,
 	} {
 		t.Run(kind, func(t *testing.T) {
 			out := p.triage(t, kind)
