@@ -54,7 +54,7 @@ var conclusions = []struct {
 	{reachable, []*Sentence{Interned, Holder, Holders, Timers, TimersAtLeast, Delays, Handlers, ContextStays, ItIsKept,
 		IsGarbage, GarbageUntil, UnreachedFrozen, OnlyStacks, NoPathForCollection, CanBeUnloaded, LittleLives, HeapSmall, NoProofOfLeak, NoHolder}},
 	{[]answer.Premise{answer.HeapAtRest, answer.HeapWhole, answer.NoGap}, []*Sentence{DamagedHeap}},
-	{append(slices.Clip(reachable), answer.CodeFound), []*Sentence{Forgotten}},
+	{append(slices.Clip(reachable), answer.CodeFound), []*Sentence{Forgotten, Unended}},
 	{[]answer.Premise{answer.HandlesRead}, []*Sentence{ManyHandles}},
 	{[]answer.Premise{answer.HandlesRead, answer.NoCollection}, []*Sentence{PinnedObjects}},
 

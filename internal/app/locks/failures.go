@@ -202,6 +202,7 @@ func (g *grapher) failure(d *dependent, t *answer.FaultedTask) answer.Verdict {
 	v.Severity, v.Count = answer.SeverityHigh, len(d.ops)+len(d.waits)
 	v.Sites = append(g.sites(d.waits), answer.FailedSite(answer.Text{S: method}, t.Exceptions))
 	for _, op := range d.ops {
+		g.failed[op] = true
 		v.Sites = append(v.Sites, answer.Site{Method: op.method, Does: string(op.thing.kind)})
 	}
 	v.Show = []string{"tasks -faulted", "dumpobj " + addressText(d.object)}

@@ -57,6 +57,9 @@ func (op *operation) through(parts ...string) bool {
 
 // idle returns why the wait of an operation is normal, or "".
 func (op *operation) idle() string {
+	if op.forgotten {
+		return ""
+	}
 	for i := range idleShapes {
 		if idleShapes[i].is(op) {
 			return idleShapes[i].reason

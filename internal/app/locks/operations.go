@@ -49,8 +49,10 @@ type operation struct {
 	thing   *thing
 	wait    *wait // its node in the graph of waits
 	behind  int   // tasks in a chain that continue one another behind it
-	// forgotten reports that no code can complete the promise that it waits for.
+	// forgotten reports that no code reaches what would end its wait.
 	forgotten bool
+	// stops is the method on its path, or awaited there, that stops a service or an object, or "".
+	stops string
 	// first reports that it goes on with the first of several tasks: leaf is one of them, and another may be a delay.
 	first bool
 	// turn says whether it waits in a loop; set by consumers.
@@ -146,7 +148,7 @@ func (s *survey) stack(stack *answer.AsyncStack, known map[target.Addr]*thing) e
 				op.behind++
 			}
 		}
-		op.request = s.requestOf(path)
+		op.request, op.stops = s.requestOf(path), stopOn(path)
 		s.ops = append(s.ops, op)
 		for _, f := range path {
 			if s.standing[f.Object] == nil || t.lock != nil || f.Object == op.box {
@@ -201,6 +203,24 @@ func (s *survey) requestOf(path []*answer.AsyncFrame) string {
 		}
 	}
 	return s.served(boxes)
+}
+
+// stopOn returns the method on a path outwards, or awaited on it, that stops a service or an object, or "".
+func stopOn(path []*answer.AsyncFrame) string {
+	for _, f := range path {
+		places := f.Suspended
+		if len(places) == 0 {
+			places = []answer.AsyncPlace{f.AsyncPlace}
+		}
+		for i := range places {
+			for _, name := range []string{places[i].Method.S, places[i].Await.S} {
+				if strings.HasSuffix(name, ".StopAsync") || strings.HasSuffix(name, ".DisposeAsync") {
+					return name
+				}
+			}
+		}
+	}
+	return ""
 }
 
 // operation describes the code on a path outwards, or returns nil if no async method waits there.

@@ -276,7 +276,7 @@ func (g *grapher) suspended(groups []*waiters) []answer.Verdict {
 		}
 	}
 	out = append(out, g.onePromise(groups)...)
-	out = append(out, g.unreached(groups)...)
+	told := map[*waiters]bool{}
 	out = append(out, g.chained(groups)...)
 	for _, s := range list {
 		t := s.thing
@@ -293,14 +293,14 @@ func (g *grapher) suspended(groups []*waiters) []answer.Verdict {
 		for _, w := range s.groups {
 			v.Sites = append(v.Sites, answer.Site{Method: w.Method, Does: string(t.kind), Count: w.Count})
 		}
-		told := s.count > 0
+		tells := s.count > 0
 		switch {
-		case !told:
+		case !tells:
 		case t.lock != nil:
-			told = g.permits(&v, t.lock) && !g.passes(t.lock, s.count) && !(s.count < contended && limited(s.groups))
+			tells = g.permits(&v, t.lock) && !g.passes(t.lock, s.count) && !(s.count < contended && limited(s.groups))
 		case t.channel != nil && t.writes:
 			v.Kind = answer.FindingFull
-			if told = g.channel(&v, t.channel); s.count < manyForgotten && t.channel.kind != &channelKind {
+			if tells = g.channel(&v, t.channel); s.count < manyForgotten && t.channel.kind != &channelKind {
 				v.Severity = answer.SeverityWarning
 			}
 		case t.kind == answer.WaitLimiter:
@@ -308,13 +308,16 @@ func (g *grapher) suspended(groups []*waiters) []answer.Verdict {
 			v.Kind, v.Statement = answer.FindingPromises, v.Plus(words.PromisesNobody.Of())
 			v.Severity = inTurn(s.groups...)
 		default:
-			told = false
+			tells = false
 		}
-		if told {
+		if tells {
 			out = append(out, v)
+			for _, w := range s.groups {
+				told[w] = true
+			}
 		}
 	}
-	return out
+	return append(out, g.unreached(groups, told)...)
 }
 
 // limited reports whether all operations wait for a limited time, or until they are canceled: a few such ask again, as a standby does for its lease.

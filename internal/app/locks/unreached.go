@@ -1,6 +1,7 @@
 package locks
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -12,33 +13,40 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// manyForgotten is how many operations of a program must wait for promises that nothing can complete to be a finding, if they serve no request.
+// manyForgotten is how many operations of a program must wait for what nothing can end to be a finding, if they serve no request and stop nothing.
 // One or two may wait so on purpose, until the process ends.
 const manyForgotten = 3
 
-// A search looks for the promises that code can still complete. The code that waits for a promise can't complete it, nor can what only that code
-// refers to, so the search does not go on at a method that waits until it has found what the method waits for.
+// A search looks for the objects by which code can still end waits, such as promises. The code that waits for a promise can't complete it, nor can what
+// only that code refers to, so the search does not go on at a method that waits until it has found what ends its wait.
 type search struct {
 	g      *graph.Graph
 	seen   []uint64                    // a bit for each node
 	todo   []graph.Node                // reached, and to be followed
-	found  map[graph.Node]bool         // promises that were reached
-	of     map[graph.Node][]*operation // by promise: the operations that wait for it
-	wants  map[graph.Node][]graph.Node // by method that waits: its promises
+	found  map[graph.Node]bool         // enders that were reached
+	of     map[graph.Node][]*operation // by ender: the operations with waits that it ends
+	wants  map[graph.Node][]graph.Node // by method that waits: its enders
 	path   map[*operation][]graph.Node // the methods of an operation
-	awaits map[*operation]graph.Node   // its promise
+	enders map[*operation][]graph.Node // the objects by which code can end its wait
 }
 
-// forgotten finds the operations that wait for promises of the program that no code can complete any more. It needs a whole heap.
+// forgotten finds the operations with waits that no code can end any more. It needs a whole heap.
 func (s *survey) forgotten(ctx context.Context, build func() (*graph.Graph, error)) error {
-	list := slices.DeleteFunc(slices.Clone(s.ops), func(op *operation) bool { return !op.own || op.idle() != "" || !s.promised(op) })
-	few := len(list) < manyForgotten && !slices.ContainsFunc(list, func(op *operation) bool { return op.request != "" })
+	var list []*operation
+	enders := map[*operation][]target.Addr{}
+	for _, op := range s.ops {
+		if by := s.enders(op); by != nil {
+			list = append(list, op)
+			enders[op] = by
+		}
+	}
+	few := len(list) < manyForgotten && !slices.ContainsFunc(list, func(op *operation) bool { return op.request != "" || op.stops != "" })
 	if few || build == nil || s.lost || s.partial {
 		return nil
 	}
 	g, err := build()
 	if err != nil {
-		s.gaps.Note(fmt.Errorf("which promises can be completed: %w", err))
+		s.gaps.Note(fmt.Errorf("which waits can end: %w", err))
 		return ctx.Err()
 	}
 	used, done, err := g.Use(ctx)
@@ -47,19 +55,19 @@ func (s *survey) forgotten(ctx context.Context, build func() (*graph.Graph, erro
 	}
 	defer done()
 	x := search{g: g, seen: make([]uint64, g.Nodes()/64+1), found: map[graph.Node]bool{}, of: map[graph.Node][]*operation{}, wants: map[graph.Node][]graph.Node{},
-		path: map[*operation][]graph.Node{}, awaits: map[*operation]graph.Node{}}
+		path: map[*operation][]graph.Node{}, enders: map[*operation][]graph.Node{}}
 	for _, op := range list {
-		x.add(op)
+		x.add(op, enders[op])
 	}
 	if !x.start() {
-		return ctx.Err() // what can't be read may lead to the promises
+		return ctx.Err() // what can't be read may lead to them
 	}
 	if err := x.run(used); err != nil {
 		return err
 	}
 	for _, op := range list {
-		n, ok := x.awaits[op]
-		op.forgotten = ok && !x.found[n] && slices.ContainsFunc(x.path[op], x.reached)
+		by := x.enders[op]
+		op.forgotten = len(by) > 0 && !slices.ContainsFunc(by, x.reached) && slices.ContainsFunc(x.path[op], x.reached)
 	}
 	s.lastOfSeveral()
 	return nil
@@ -122,22 +130,45 @@ func (s *survey) promised(op *operation) bool {
 	return err == nil && (name == "System.Threading.Tasks.Task" || name == "System.Threading.Tasks.Task`1")
 }
 
-// add adds an operation. Its promise is the TaskCompletionSource if the heap has it, which alone completes the task, else the task.
-func (x *search) add(op *operation) {
-	promise := op.leaf
-	if op.thing.source != 0 {
-		promise = op.thing.source
+// enders returns the objects by which code can end the wait of an operation of the program, or nil if the wait is normal or may end in another way.
+func (s *survey) enders(op *operation) []target.Addr {
+	t := op.thing
+	if !op.own || op.limited || op.entry && op.from == "" || slices.Contains(op.library, timedWait) {
+		return nil
 	}
-	n, ok := x.g.Node(promise)
-	if !ok {
-		return
+	switch {
+	case s.promised(op) && op.idle() == "":
+		return []target.Addr{cmp.Or(t.source, op.leaf)} // if the heap has the TaskCompletionSource, it alone completes the task
+	case t.lock != nil && t.lock.Kind == answer.LockSemaphore && t.lock.count <= 0:
+		return []target.Addr{t.lock.Address}
+	case t.channel != nil && t.channel.kind == &channelKind && !t.writes && t.channel.items.Value == 0:
+		return []target.Addr{t.channel.object.Addr, op.leaf} // a token's callback refers to the operation
+	case t.cause == tasks.CauseStream && t.says.Text == words.PipeData.Of().Text:
+		if p := s.pipeOf(op.leaf); p != 0 {
+			return []target.Addr{p, op.leaf}
+		}
 	}
-	x.awaits[op] = n
-	x.of[n] = append(x.of[n], op)
+	return nil
+}
+
+// add adds an operation with what ends its wait.
+func (x *search) add(op *operation, enders []target.Addr) {
+	var by []graph.Node
+	for _, a := range enders {
+		n, ok := x.g.Node(a)
+		if !ok {
+			return
+		}
+		by = append(by, n)
+	}
+	x.enders[op] = by
+	for _, n := range by {
+		x.of[n] = append(x.of[n], op)
+	}
 	for _, a := range op.path {
-		if at, ok := x.g.Node(a); ok && at != n {
+		if at, ok := x.g.Node(a); ok && !slices.Contains(by, at) {
 			x.path[op] = append(x.path[op], at)
-			x.wants[at] = append(x.wants[at], n)
+			x.wants[at] = append(x.wants[at], by...)
 		}
 	}
 }
@@ -181,29 +212,44 @@ func (x *search) run(ctx context.Context) error {
 	return nil
 }
 
-// unreached describes the operations that wait for promises that nothing can complete.
-func (g *grapher) unreached(groups []*waiters) []answer.Verdict {
+// unreached describes the operations that wait for what nothing can end, except for those that other conclusions explain.
+func (g *grapher) unreached(groups []*waiters, told map[*waiters]bool) []answer.Verdict {
 	var out []answer.Verdict
 	for _, w := range groups {
-		n := 0
-		var first target.Addr
+		var list []*operation
+		stops := ""
 		for _, op := range w.ops {
-			if op.forgotten {
-				if n++; n == 1 {
-					first = op.box
-				}
+			if op.forgotten && !g.failed[op] && (op.wait == nil || !g.circled[op.wait]) {
+				list = append(list, op)
+				stops = cmp.Or(stops, op.stops)
 			}
 		}
-		if n == 0 || n < manyForgotten && w.Request == "" {
+		if n := len(list); n == 0 || n < manyForgotten && w.Request == "" && stops == "" || told[w] && w.thing.kind != answer.WaitPromise {
 			continue
 		}
-		v := answer.Conclude(answer.FindingPromises, words.Forgotten.Of(words.N(n), words.Method(w.Method.String())), answer.StrengthProved, g.groupText(w), words.OnlyWaiters.Of())
-		v.Count, v.Show = n, []string{"dumpasync -address " + addressText(first), "gcroot " + addressText(w.ops[0].leaf)}
-		v.Sites = []answer.Site{{Method: w.Method, Does: string(w.thing.kind), Count: n}}
-		if n < manyOnOne {
-			v.Severity = answer.SeverityWarning
-		}
-		out = append(out, v)
+		out = append(out, g.forgotten(w, list, stops))
 	}
 	return out
+}
+
+// forgotten describes operations of a group with waits that nothing can end. stops is what never stops for that reason, or "".
+func (g *grapher) forgotten(w *waiters, list []*operation, stops string) answer.Verdict {
+	n, method, t := words.N(len(list)), words.Method(w.Method.String()), w.thing
+	kind, says, why := answer.FindingWait, words.Unended.Of(n, method, g.thingText(t)), words.OnlyWaitersEnd.Of()
+	switch {
+	case t.lock != nil:
+		kind = answer.FindingPermits
+	case t.kind == answer.WaitPromise:
+		kind, says, why = answer.FindingPromises, words.Forgotten.Of(n, method), words.OnlyWaiters.Of()
+	}
+	v := answer.Conclude(kind, says, answer.StrengthProved, g.groupText(w), why)
+	v.Severity = answer.SeverityHigh
+	if stops != "" {
+		v.Statement = v.Plus(words.NeverStops.Of(words.Method(stops)))
+	} else if len(list) < manyOnOne {
+		v.Severity = answer.SeverityWarning
+	}
+	v.Count, v.Show = len(list), []string{"dumpasync -address " + addressText(list[0].box), "gcroot " + addressText(cmp.Or(t.addr, list[0].leaf))}
+	v.Sites = []answer.Site{{Method: w.Method, Does: string(t.kind), Count: len(list)}}
+	return v
 }

@@ -153,7 +153,7 @@ func (s *survey) incomplete() bool { return s.lost }
 
 func newGrapher(s *survey) *grapher {
 	return &grapher{s: s, rows: map[*stackwalk.Thread]*answer.ThreadWait{}, of: map[*stackwalk.Thread]*wait{},
-		circled: map[*wait]bool{}, described: map[*wait]bool{}, entered: map[*lock][]*wait{}, holding: map[target.Addr]bool{}, counted: map[target.Addr]bool{}}
+		circled: map[*wait]bool{}, described: map[*wait]bool{}, entered: map[*lock][]*wait{}, holding: map[target.Addr]bool{}, counted: map[target.Addr]bool{}, failed: map[*operation]bool{}}
 }
 
 // A grapher describes waits and where they lead.
@@ -168,6 +168,7 @@ type grapher struct {
 	counted   map[target.Addr]bool        // what the entry point waits for, if that is normal
 	holding   map[target.Addr]bool        // the suspended methods that hold, or may hold, a semaphore
 
+	failed     map[*operation]bool      // a task that failed would have ended their waits
 	completing map[target.Addr][]holder // by TaskCompletionSource: the suspended methods that complete it later
 }
 

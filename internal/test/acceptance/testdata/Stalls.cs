@@ -9,6 +9,13 @@ namespace Pier
 {
     public sealed class Post { public TaskCompletionSource<int> Letter = new TaskCompletionSource<int>(); public void Arrives() { Letter.TrySetResult(1); } }
     public sealed class Ticket { readonly TaskCompletionSource<int> stamp = new TaskCompletionSource<int>(); public Task<int> Stamped { get { return stamp.Task; } } ~Ticket() { stamp.TrySetResult(1); } }
+    public sealed class Pump
+    {
+        readonly SemaphoreSlim wake = new SemaphoreSlim(0); readonly Task loop; readonly Timer timer;
+        public Pump(bool ends) { loop = Runs(); if (ends) timer = new Timer(o => ((Pump)o).wake.Release(), this, 3600000, -1); }
+        async Task Runs() { await wake.WaitAsync(); M.sum++; }
+        public async Task DisposeAsync() { await loop; GC.KeepAlive(timer); }
+    }
     public static class M
     {
         static readonly object gate = new object(); static readonly SemaphoreSlim seats = new SemaphoreSlim(1); static readonly List<object> keep = new List<object>();
@@ -22,6 +29,7 @@ namespace Pier
         static void Run() { Start(); }
         static void Start() { Reads().GetAwaiter().GetResult(); }
         static void Handles(int i) { Reads().GetAwaiter().GetResult(); }
+        static async Task Stops(bool ends) { await new Pump(ends).DisposeAsync(); sum++; }
         static async Task Waits(Task<int> t) { sum += await t; }
         [MethodImpl(MethodImplOptions.NoInlining)] static Task<int> Forgotten() { return new TaskCompletionSource<int>().Task; }
         [MethodImpl(MethodImplOptions.NoInlining)] static Task<int> Finalized() { return new Ticket().Stamped; }
@@ -54,7 +62,9 @@ namespace Pier
                 case "timed": for (int i = 0; i < 12; i++) keep.Add(Waits(Timed())); break;
                 case "delayed": for (int i = 0; i < 12; i++) keep.Add(Waits(Delayed())); break; // suspended code completes them
                 case "dropped": Drop(12); break; // nobody waits for what waits
+                case "stopslater": keep.Add(Stops(true)); break; // a timer gives the signal
                 // does not
+                case "stops": keep.Add(Stops(false)); break; // nothing can give the signal
                 case "handler": Array.ForEach(new[] { 1 }, Handles); break; // the class library calls what blocks
                 case "sleeper": T("holder", () => { seats.Wait(); Thread.Sleep(600000); seats.Release(); }); Thread.Sleep(100); for (int i = 0; i < 12; i++) keep.Add(Sits()); break;
                 case "callback": { var r = stopping.Token.Register(() => { Thread.Sleep(400); lock (gate) sum++; }); T("canceler", () => stopping.Cancel()); Thread.Sleep(200); T("closer", () => { lock (gate) r.Dispose(); }); break; } // deadlock
