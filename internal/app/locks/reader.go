@@ -170,7 +170,8 @@ func (r *Reader) Describe(ctx context.Context, o Options) (*answer.Locks, error)
 func (r *Reader) survey(ctx context.Context, g *answer.Gaps, lose func(error), o heap.ScanOptions) (*survey, error) {
 	s := &survey{r: r, ctx: ctx, gaps: g, byObj: map[target.Addr]*lock{}, mons: map[target.Addr]*lock{}, blocks: map[target.Addr]*dac.SyncBlock{},
 		on: map[target.Addr]target.Addr{}, nodes: map[target.Addr]*lock{}, inner: map[target.Addr]target.Addr{}, tasks: map[target.Addr]bool{},
-		lazy: map[target.Addr]objects.Object{}, handles: map[target.Addr]objects.Object{}, bounded: map[target.Addr]bounded{}, unread: map[*stackwalk.Thread]bool{}, spins: map[target.Addr]*lock{}, signaling: map[signal]*reach{}}
+		lazy: map[target.Addr]objects.Object{}, handles: map[target.Addr]objects.Object{}, bounded: map[target.Addr]bounded{},
+		unread: map[*stackwalk.Thread]bool{}, spins: map[target.Addr]*lock{}, signaling: map[signal]*reach{}}
 	s.lose = func(err error) {
 		s.lost = s.lost || err != nil
 		lose(err)
