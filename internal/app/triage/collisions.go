@@ -23,7 +23,7 @@ func collisions(l *answer.Leaks, found []answer.Finding) (out []answer.Finding) 
 		}
 		_, root := signature.Suspect(s)
 		p := cmp.Or(s.Owner, s.Point)
-		x := answer.Conclude(answer.FindingCollisions, words.Collisions.Of(words.ObjectOfType.Of(words.Type(p.Type.String()), words.ShortObject(p.Address)), keptBy(s), s.Chain),
+		x := answer.Conclude(answer.FindingCollisions, words.Collisions.Of(words.ObjectOfType.Of(words.Type(p.Type.String()), words.ShortObject(p.Address)), keptBy(s, root), s.Chain),
 			answer.StrengthRecorded, words.HashCodes.Of())
 		x.Count, x.Sites = int(s.Colliding), []answer.Site{{Method: p.Type, Does: "hash"}}
 		f := finding(answer.FindingCollisions, x)

@@ -447,16 +447,19 @@ func mostOf(list []*answer.Suspect) answer.Statement {
 
 // keepers names what keeps suspects alive, if known. What keeps the first is said of all only if it keeps all.
 func keepers(list []*answer.Suspect) answer.Statement {
-	first := keptBy(list[0])
-	if !first.IsZero() && slices.ContainsFunc(list, func(s *answer.Suspect) bool { return keptBy(s).Text != first.Text }) {
+	kept := func(s *answer.Suspect) answer.Statement {
+		_, root := signature.Suspect(s)
+		return keptBy(s, root)
+	}
+	first := kept(list[0])
+	if !first.IsZero() && slices.ContainsFunc(list, func(s *answer.Suspect) bool { return kept(s).Text != first.Text }) {
 		return words.KeptApart.Of(first)
 	}
 	return first
 }
 
 // keptBy names what keeps a suspect alive, if known.
-func keptBy(s *answer.Suspect) answer.Statement {
-	_, root := signature.Suspect(s)
+func keptBy(s *answer.Suspect, root string) answer.Statement {
 	switch {
 	case !s.Kept.IsZero():
 		return words.KeptSo.Of(s.Kept)
@@ -666,7 +669,7 @@ func handles(ctx context.Context, q *Answers) (view, error) {
 		clauses := []answer.Verdict{x}
 		if s := handleHolder(q, k.handle, k.mt); s != nil {
 			clauses = append(clauses, answer.Conclude(answer.NoFinding, words.Holders.Of(objects, words.Bytes(s.Retained), words.Percent(s.Share), answer.Statement{},
-				answer.Statement{}, keptBy(s)), answer.StrengthProved, words.AllReferences.Of()))
+				answer.Statement{}, keptBy(s, "")), answer.StrengthProved, words.AllReferences.Of()))
 		}
 		if q.fieldsTo != nil {
 			clauses = append(clauses, q.handleFields(ctx, places[k])...)

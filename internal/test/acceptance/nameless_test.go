@@ -39,7 +39,7 @@ func TestNamelessType(t *testing.T) {
 			m := &rt.Instance().Module
 			image := make([]byte, m.Size)
 			for a := target.Addr(0); a < target.Addr(m.Size); a += 4096 {
-				_, _ = v.Memory().ReadMemory(image[a:min(a+4096, target.Addr(m.Size))], m.Base+a)
+				_, _ = rt.Memory().ReadMemory(image[a:min(a+4096, target.Addr(m.Size))], m.Base+a)
 			}
 			for a := target.Addr(0); a+4 <= target.Addr(m.Size); a += 4 {
 				if m.Base+a+target.Addr(int32(binary.LittleEndian.Uint32(image[a:]))) == mt {
@@ -48,7 +48,7 @@ func TestNamelessType(t *testing.T) {
 			}
 			require.NotEmpty(t, patches)
 			v, rt := runtimeOf(t, testdump.Patched(t, program, patches))
-			_, err := rt.TypeName(mt, dac.NameSOS)
+			_, err := rt.TypeName(mt, dac.NameManaged)
 			require.Error(t, err, "the type has lost its name")
 			assert.Equal(t, quiet, quietSubjects(t, v))
 		})

@@ -33,8 +33,8 @@ func TestJudge(t *testing.T) {
 // TestRemedies checks what frees the members of a group, and what an object's root keeps.
 func TestRemedies(t *testing.T) {
 	for holder, want := range map[*answer.GroupHolder]string{
-		{Kind: "handles", Handle: "Strong"}:    "each has a GC handle",
-		{Kind: "handles", Handle: "Pinned"}:    "each has a GC handle",
+		{Kind: "handles", Handle: "Strong"}:    "an object with a GC handle",
+		{Kind: "handles", Handle: "Pinned"}:    "an object with a GC handle",
 		{Kind: "finalizer queue"}:              "an object that awaits finalization",
 		{Kind: "frame"}:                        "a running method",
 		{Kind: "handles", Handle: "Dependent"}: "",
