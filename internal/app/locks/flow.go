@@ -147,7 +147,10 @@ func (g *flow) zeroBranch(i int) (from, to int, ok bool) {
 }
 
 // after returns the offsets that code may still reach once it is at an offset, with that one, also by exceptions. Nil stands for all.
-func (g *flow) after(offset int) map[int]bool {
+func (g *flow) after(offset int) map[int]bool { return g.afterBut(offset, -1) }
+
+// afterBut is after for paths that do not go through the instruction at the offset but.
+func (g *flow) afterBut(offset, but int) map[int]bool {
 	if _, ok := g.at[offset]; !ok {
 		return nil
 	}
@@ -156,7 +159,7 @@ func (g *flow) after(offset int) map[int]bool {
 		at := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
 		i, ok := g.at[at]
-		if !ok || reached[at] {
+		if !ok || reached[at] || at == but {
 			continue
 		}
 		reached[at] = true
@@ -171,4 +174,55 @@ func (g *flow) after(offset int) map[int]bool {
 		}
 	}
 	return reached
+}
+
+// leaves reports whether what the call at the offset entered enters is given back by the call at the offset release, on each path to the offset at: the
+// release stands in a finally block, without a condition but that the method does not suspend, and at behind that block.
+func (g *flow) leaves(entered, release, at int) bool {
+	for k := range g.clauses {
+		c := &g.clauses[k]
+		start, handler := int(c.TryOffset), int(c.HandlerOffset)
+		end := handler + int(c.HandlerLength)
+		if c.Kind != metadata.ClauseFinally || release < handler || release >= end || at < end || !g.always(handler, release) {
+			continue
+		}
+		if entered >= start && entered < start+int(c.TryLength) {
+			return true
+		}
+		if reached := g.afterBut(entered, start); reached != nil && !reached[at] {
+			return true
+		}
+	}
+	return false
+}
+
+// always reports whether a finally block that begins at the offset handler comes to an offset whenever the method does not suspend: it may begin with
+// the test of a local variable that says so, as compilers write it, and has no other branch.
+func (g *flow) always(handler, offset int) bool {
+	first, ok := g.at[handler]
+	if !ok {
+		return false
+	}
+	i := g.behindTest(first)
+	for ; i < len(g.code) && g.code[i].Offset < offset; i++ {
+		if name := g.code[i].Opcode.String(); isBranch(&g.code[i]) || name == "switch" || name == "endfinally" || name == "throw" {
+			return false
+		}
+	}
+	return i < len(g.code) && g.code[i].Offset == offset
+}
+
+// behindTest returns the index of the instruction behind the test that a method suspends, or i if there is none at the index i. The number of the state
+// is less than 0 while the method runs, or a variable of its own says that it does.
+func (g *flow) behindTest(i int) int {
+	is := func(k int, prefix string) bool {
+		return i+k < len(g.code) && strings.HasPrefix(g.code[i+k].Opcode.String(), prefix)
+	}
+	switch {
+	case is(0, "ldloc") && is(1, "ldc.i4.0") && is(2, "bge"):
+		return i + 3
+	case is(0, "ldloc") && is(1, "brfalse") && is(2, "endfinally") && i+3 < len(g.code) && g.code[i+1].Target() == g.code[i+3].Offset:
+		return i + 3
+	}
+	return i
 }

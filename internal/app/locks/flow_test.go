@@ -89,3 +89,79 @@ func TestAfter(t *testing.T) {
 	assert.Equal(t, map[int]bool{10: true}, g.after(10))
 	assert.Nil(t, g.after(2), "no instruction begins there")
 }
+
+// TestLeaves: a permit is given back on each path to an await behind a finally block with the release. In the code, nop (00) stands for the call that
+// enters, ldnull (14) for the release, and pop (26) for the await.
+func TestLeaves(t *testing.T) {
+	const (
+		enter, release, await = "\x00", "\x14", "\x26"
+		ret, endfinally       = "\x2a", "\xdc"
+		leave, brtrue         = "\xde", "\x2d"
+		br, brfalse           = "\x2b", "\x2c"
+		ldloc, zero, bge      = "\x06", "\x16", "\x2f"
+		dup                   = "\x25"
+	)
+	try := "\x25" + leave // the body of the block
+	for name, c := range map[string]struct {
+		before, handler, after string
+		inside                 bool // the call that enters is in the block
+		want                   bool
+	}{
+		"behind the block":                        {enter, release + endfinally, await + ret, false, true},
+		"entered in the block":                    {"", release + endfinally, await + ret, true, true},
+		"unless it suspends":                      {enter, ldloc + zero + bge + "\x01" + release + endfinally, await + ret, false, true},
+		"unless it suspends, by another compiler": {enter, ldloc + brfalse + "\x01" + endfinally + release + endfinally, await + ret, false, true},
+		"if another condition holds":              {enter, ldloc + brfalse + "\x01" + release + endfinally, await + ret, false, false},
+		"if two conditions hold":                  {enter, ldloc + zero + bge + "\x04" + dup + brtrue + "\x01" + release + endfinally, await + ret, false, false},
+		"around the block":                        {enter + dup + brtrue + "\x05", release + endfinally, await + ret, false, false}, // jumps to the await
+		"out of the method before the block":      {enter + dup + brtrue + "\x06", release + endfinally, await + ret, false, true},
+		"in the block":                            {enter, await + release + endfinally, ret, false, false},
+		"again in a loop":                         {enter, release + endfinally, await + br + "\xf8" + ret, false, true},
+	} {
+		body := try
+		if c.inside {
+			body = enter + body
+		}
+		body += string(rune(len(c.handler)))
+		code := c.before + body + c.handler + c.after
+		start := len(c.before)
+		handler := start + len(body)
+		g, err := readFlow(&metadata.MethodBody{Code: []byte(code), Clauses: []metadata.Clause{{Kind: metadata.ClauseFinally, TryOffset: uint32(start),
+			TryLength: uint32(len(body)), HandlerOffset: uint32(handler), HandlerLength: uint32(len(c.handler))}}})
+		require.NoError(t, err, name)
+		first := func(opcode string) int {
+			for i := range g.code {
+				if g.code[i].Opcode.String() == opcode {
+					return g.code[i].Offset
+				}
+			}
+			t.Fatal(name, "has no", opcode)
+			return -1
+		}
+		assert.Equal(t, c.want, g.leaves(first("nop"), first("ldnull"), first("pop")), name)
+	}
+}
+
+// TestComputes: a loop that counts and does more than read ends by itself.
+func TestComputes(t *testing.T) {
+	const (
+		load, one, add, store = "\x06", "\x17", "\x58", "\x0a"
+		blt, br, brtrue       = "\x32", "\x2b", "\x2d"
+		nop, ret              = "\x00", "\x2a"
+	)
+	for name, c := range map[string]struct {
+		code    string
+		entered int
+		want    bool
+	}{
+		"counts":               {nop + load + one + add + store + load + load + blt + "\xf8" + ret, 0, true},
+		"only compares":        {nop + load + load + blt + "\xfc" + ret, 0, false}, // it may wait for another thread
+		"while it holds":       {nop + load + one + add + store + load + brtrue + "\xf9" + ret, 0, false},
+		"for ever":             {nop + nop + load + one + add + store + br + "\xfa" + ret, 0, false},
+		"for ever, entered in": {nop + nop + load + one + add + store + br + "\xf9" + ret, 1, true}, // it leaves before the next turn
+		"no loop":              {nop + load + ret, 0, true},
+		"can't be read":        {nop + "\x2b", 0, false},
+	} {
+		assert.Equal(t, c.want, computes(&metadata.MethodBody{Code: []byte(c.code)}, 2, c.entered), name)
+	}
+}

@@ -8,6 +8,8 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/app/tasks"
+	"github.com/sosgo/sosgo/metadata"
+	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
 )
@@ -175,6 +177,7 @@ func (s *survey) use(l *lock) *semaphoreUse {
 // entered finds the methods that are past their own wait for a semaphore, and the methods that enter one for their
 // callers.
 func (s *survey) entered(waits map[target.Addr]*operation) (entries []entry, err error) {
+	flows := map[*tasks.AwaitPoint]*flow{}
 	for m, err := range s.set.Suspended(s.ctx, wantsSemaphore, givesBack) {
 		if err != nil {
 			return nil, err
@@ -195,7 +198,11 @@ func (s *survey) entered(waits map[target.Addr]*operation) (entries []entry, err
 			if u == nil || !enters(c.Method) || c.Awaits && s.stands(m.Object, l) {
 				continue
 			}
-			u.add(m, c, releasedIn(c, m.Calls[i+1:]), releasedIn(c, m.Later) || releasedIn(c, m.Calls))
+			released := releasedIn(c, m.Calls[i+1:])
+			if released && s.left(m, i, flows) {
+				continue
+			}
+			u.add(m, c, released, releasedIn(c, m.Later) || releasedIn(c, m.Calls))
 		}
 		if call := hidden(m.Calls, m.Later); call != "" {
 			s.hides(m.Name, call)
@@ -212,6 +219,25 @@ func (s *survey) entered(waits map[target.Addr]*operation) (entries []entry, err
 		}
 	}
 	return entries, nil
+}
+
+// left reports whether a suspended method has given back for sure what it entered by its call at index i. flows caches the control flow of methods.
+func (s *survey) left(m *tasks.Suspended, i int, flows map[*tasks.AwaitPoint]*flow) bool {
+	p, err := s.found.tasks.AwaitOf(m.Object)
+	if err != nil || p == nil {
+		return false
+	}
+	g, known := flows[p]
+	if !known {
+		if g, err = readFlow(&metadata.MethodBody{Code: p.Code, Clauses: p.Clauses}); err != nil {
+			g = nil
+		}
+		flows[p] = g
+	}
+	in := &m.Calls[i]
+	return g != nil && slices.ContainsFunc(m.Calls[i+1:], func(c tasks.Call) bool {
+		return gives(c.Method) && c.Object == in.Object && g.leaves(in.Offset, c.Offset, p.At)
+	})
 }
 
 // waitsIn returns the call by which a method waits for a semaphore, or one of an unknown semaphore.
@@ -468,15 +494,23 @@ func ilOffset(f *stackwalk.Frame) (int, error) {
 	return il, err
 }
 
-// receiver returns the object on which a frame's method was called: the only object of the method's class that the frame
-// refers to. It is 0 if there is no such object, or more than one.
-func (s *survey) receiver(t *stackwalk.Thread, f *stackwalk.Frame, md *dac.MethodDesc) target.Addr {
-	found := target.Addr(0)
+// receiver returns what a frame's method was called on: the only object of the method's class that the frame refers to. It is zero if there is
+// no such object, or more than one. For the method of a struct it is the struct, in its box or on the stack, as the state machine is in which an
+// async method runs.
+func (s *survey) receiver(t *stackwalk.Thread, f *stackwalk.Frame, md *dac.MethodDesc) tasks.Receiver {
+	class, err := s.r.b.Objects().Type(md.MethodTable)
+	if err != nil || md.IsStatic() {
+		return tasks.Receiver{}
+	}
+	if class.MT.IsValueType() {
+		return s.structReceiver(f, class)
+	}
+	found := objects.Object{}
 	for root, err := range s.r.walker.Roots(s.ctx, t.Managed, t.OS.Registers) {
 		if err != nil {
 			break
 		}
-		if root.Interior || root.Object == 0 || root.FrameSP != f.SP || root.Method == nil || root.Method.Addr != md.Addr || root.Object == found {
+		if root.Interior || root.Object == 0 || root.FrameSP != f.SP || root.Method == nil || root.Method.Addr != md.Addr || root.Object == found.Addr {
 			continue
 		}
 		o, err := s.r.b.Objects().TrustedObject(root.Object)
@@ -487,14 +521,30 @@ func (s *survey) receiver(t *stackwalk.Thread, f *stackwalk.Frame, md *dac.Metho
 			if typ.MT.Addr != md.MethodTable {
 				continue
 			}
-			if found != 0 {
-				return 0
+			if found.Addr != 0 {
+				return tasks.Receiver{}
 			}
-			found = o.Addr
+			found = o
 			break
 		}
 	}
-	return found
+	if found.Addr == 0 {
+		return tasks.Receiver{}
+	}
+	return tasks.ReceiverOf(found)
+}
+
+// structReceiver returns the struct on which a frame's method was called, where the compiler says that its address is.
+func (s *survey) structReceiver(f *stackwalk.Frame, class *objects.Type) tasks.Receiver {
+	args, _, _ := stackwalk.Variables(f, s.r.b.Objects()) // the arguments are known without the locals
+	if len(args) == 0 {
+		return tasks.Receiver{}
+	}
+	at, err := args[0].Word()
+	if err != nil || at == 0 {
+		return tasks.Receiver{}
+	}
+	return tasks.Receiver{Class: class, At: objects.InstanceIn(objects.Struct{Addr: target.Addr(at), Type: class})}
 }
 
 // methodCalls are the calls of a method.

@@ -538,7 +538,7 @@ func (g *grapher) queued(l *lock, u *semaphoreUse) bool {
 // takesTurns reports whether the holders of a semaphore take turns: it is soon free for all who wait, and no holder stands in a loop that it has begun
 // since. A holder in a loop may wait for something that never happens.
 func (g *grapher) takesTurns(l *lock, u *semaphoreUse, waiting, most int) bool {
-	return g.soonFree(l, u, waiting, most) && !slices.ContainsFunc(u.holders, func(h holder) bool { return g.s.repeats(&h) })
+	return g.soonFree(l, u, waiting, most) && !slices.ContainsFunc(u.holders, func(h holder) bool { return g.s.repeats(&h, h.thread != nil && g.runs(h.thread)) })
 }
 
 // soonFree reports whether all holders of a semaphore go on, and those that stand in a delay or sleep do so for so short that all who wait have had
@@ -714,7 +714,7 @@ func (g *grapher) channel(v *answer.Verdict, c *channelWait) bool {
 func (g *grapher) keepsUp(readers []holder, writers int) bool {
 	longest, timed := time.Duration(0), 0
 	for i := range readers {
-		if length, known := g.pauseOf(&readers[i]); known && length <= briefly && !g.s.repeats(&readers[i]) {
+		if length, known := g.pauseOf(&readers[i]); known && length <= briefly && !g.s.repeats(&readers[i], false) {
 			longest, timed = max(longest, length), timed+1
 		}
 	}

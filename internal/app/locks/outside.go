@@ -121,7 +121,7 @@ func (s *survey) reaching(sought tasks.Sought) (*reach, error) {
 		if out.threads[f.thread] {
 			continue
 		}
-		this := func() target.Addr { return s.receiver(f.thread, &f.frame, f.method) }
+		this := func() tasks.Receiver { return s.receiver(f.thread, &f.frame, f.method) }
 		goes, err := leads.From(f.method, func(offset int) bool { return f.after == nil || f.after[offset] }, f.at, f.inner, this)
 		if err != nil {
 			return nil, s.ctx.Err()

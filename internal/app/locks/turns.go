@@ -3,14 +3,16 @@ package locks
 import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/stackwalk"
 )
 
 // repeats reports whether a holder of a semaphore stands in a loop that began after it entered: in its own method, or in one that it awaits or calls.
-// Such code may poll. Code that can't be read may, too.
-func (s *survey) repeats(h *holder) bool {
+// Such code may poll. Code that can't be read may, too. runs reports that the holder is a thread that runs: loops in which it computes do not count
+// then.
+func (s *survey) repeats(h *holder, runs bool) bool {
 	if h.thread != nil {
-		return s.threadRepeats(h)
+		return s.threadRepeats(h, runs)
 	}
 	op := s.standing[h.box]
 	if op == nil {
@@ -36,7 +38,7 @@ func (s *survey) repeats(h *holder) bool {
 }
 
 // threadRepeats is repeats for a thread.
-func (s *survey) threadRepeats(h *holder) bool {
+func (s *survey) threadRepeats(h *holder, runs bool) bool {
 	t := h.thread
 	for f := range s.r.walker.Walk(s.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}) {
 		if f.Missing() != nil {
@@ -68,7 +70,7 @@ func (s *survey) threadRepeats(h *holder) bool {
 		if f.SP == h.frame {
 			entered = h.entered
 		}
-		if loopsBehind(body.Code, at, entered) {
+		if loopsBehind(body.Code, at, entered) && !(runs && computes(&body, at, entered)) {
 			return true
 		}
 		if f.SP == h.frame {
@@ -90,4 +92,26 @@ func loopsBehind(il []byte, at, entered int) bool {
 		}
 	}
 	return false
+}
+
+// computes reports whether each loop around an offset that begins behind another offset counts, and does more than read: it ends by itself.
+func computes(body *metadata.MethodBody, at, entered int) bool {
+	g, err := readFlow(body)
+	if err != nil {
+		return false
+	}
+	loops, err := loopsAround(body.Code, at)
+	if err != nil {
+		return false
+	}
+	for start, end := range loops {
+		if entered != 0 && start <= entered {
+			continue
+		}
+		c := cycle{g, start, end, func(metadata.Token) string { return "" }}
+		if reads, _, err := readsInLoop(body.Code[start:end]); err != nil || reads || !c.counts() {
+			return false
+		}
+	}
+	return true
 }

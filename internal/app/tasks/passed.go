@@ -180,9 +180,18 @@ func (r *Reader) CallsOf(md *dac.MethodDesc) ([]string, error) {
 // An Around has the calls in a method around an instruction, in code order.
 type Around struct{ Before, Later []Call }
 
+// A Receiver is the object, or the struct in place, on which a method was called. The zero Receiver is unknown.
+type Receiver struct {
+	Class *objects.Type
+	At    objects.Instance
+}
+
+// ReceiverOf returns o as the Receiver of a method.
+func ReceiverOf(o objects.Object) Receiver { return Receiver{o.Type, objects.InstanceOf(o)} }
+
 // CallsAround returns the calls in md's IL before the instruction at il, and those from there on. this is the receiver of
-// md, 0 if it is unknown or md is static.
-func (r *Reader) CallsAround(md *dac.MethodDesc, il int, this target.Addr) (*Around, error) {
+// md, zero if it is unknown or md is static.
+func (r *Reader) CallsAround(md *dac.MethodDesc, il int, this Receiver) (*Around, error) {
 	if r == nil || r.code == nil || md == nil {
 		return nil, target.Unsupportedf("no method")
 	}
@@ -191,20 +200,11 @@ func (r *Reader) CallsAround(md *dac.MethodDesc, il int, this target.Addr) (*Aro
 		return nil, err
 	}
 	if md.IsStatic() {
-		this = 0 // the first argument is another object
-	}
-	var class *objects.Type
-	at := objects.Instance(0)
-	if this != 0 {
-		o, err := r.r.TrustedObject(this)
-		if err != nil {
-			return nil, err
-		}
-		class, at = o.Type, objects.InstanceOf(o)
+		this = Receiver{} // the first argument is another object
 	}
 	out := &Around{}
 	for i := range sites {
-		calls := r.resolved(&sites[i], class, at)
+		calls := r.resolved(&sites[i], this.Class, this.At)
 		for k := range calls {
 			calls[k].Offset = sites[i].Offset
 		}
@@ -266,9 +266,11 @@ func (r *Reader) callSites(md *dac.MethodDesc) ([]ilcalls.Site, error) {
 type AwaitPoint struct {
 	Method string // the async method
 	Code   []byte
-	At     int                         // where the method stores the number of the await
-	Awaits []int                       // where it stores the numbers of all awaits
-	Member func(metadata.Token) string // names a called method
+	// Clauses are the protected blocks of Code.
+	Clauses []metadata.Clause
+	At      int                         // where the method stores the number of the await
+	Awaits  []int                       // where it stores the numbers of all awaits
+	Member  func(metadata.Token) string // names a called method
 }
 
 // AwaitOf returns where the suspended async method at a stands, one value for each await. It is nil for other tasks, such as Task.WhenAll's.
@@ -318,7 +320,7 @@ func (r *Reader) awaitPoint(m *machine, sites map[int32]awaitSite, at awaitSite)
 		return nil, err
 	}
 	method, err := m.methodName()
-	out := &AwaitPoint{Method: method, Code: body.Code, At: at.il, Member: func(t metadata.Token) string { return ilcalls.MemberName(meta, t) }}
+	out := &AwaitPoint{Method: method, Code: body.Code, Clauses: body.Clauses, At: at.il, Member: func(t metadata.Token) string { return ilcalls.MemberName(meta, t) }}
 	for _, s := range sites {
 		out.Awaits = append(out.Awaits, s.il)
 	}

@@ -483,8 +483,8 @@ func (l *Leads) Has(md *dac.MethodDesc) bool {
 }
 
 // From reports whether the code of a method leads to a call that is sought, at the offsets that counts selects. inner is the method that the
-// instruction at the offset at runs now, or "": that call does not count. this returns the receiver of md, or 0.
-func (l *Leads) From(md *dac.MethodDesc, counts func(offset int) bool, at int, inner string, this func() target.Addr) (bool, error) {
+// instruction at the offset at runs now, or "": that call does not count. this returns the receiver of md.
+func (l *Leads) From(md *dac.MethodDesc, counts func(offset int) bool, at int, inner string, this func() Receiver) (bool, error) {
 	meta, err := md.Metadata()
 	if err != nil {
 		return false, err
@@ -527,22 +527,15 @@ func (l *Leads) From(md *dac.MethodDesc, counts func(offset int) bool, at int, i
 }
 
 // of returns the object to which a path leads from a static field or from the receiver of md, or 0.
-func (l *Leads) of(path *ilcalls.Path, md *dac.MethodDesc, this func() target.Addr) target.Addr {
+func (l *Leads) of(path *ilcalls.Path, md *dac.MethodDesc, this func() Receiver) target.Addr {
 	if path.Class != "" {
 		return l.r.follow(nil, 0, path)
 	}
 	if md.IsStatic() {
 		return 0
 	}
-	a := this()
-	if a == 0 {
-		return 0
-	}
-	o, err := l.r.r.TrustedObject(a)
-	if err != nil {
-		return 0
-	}
-	return l.r.follow(o.Type, objects.InstanceOf(o), path)
+	on := this()
+	return l.r.follow(on.Class, on.At, path)
 }
 
 // Goes reports whether a suspended method of the set leads to a call that is sought, in the code that it may still reach. What can't be read does. A
@@ -590,7 +583,7 @@ func (l *Leads) goesOn(m *machine, md *dac.MethodDesc, it *item) bool {
 	if err != nil {
 		return true
 	}
-	goes, err := l.From(md, func(offset int) bool { return offset >= first }, -1, "", func() target.Addr { return 0 })
+	goes, err := l.From(md, func(offset int) bool { return offset >= first }, -1, "", func() Receiver { return Receiver{} })
 	return goes || err != nil
 }
 
