@@ -74,8 +74,8 @@ type entry struct {
 	lock   *lock
 }
 
-// wantsSemaphore selects the methods of SemaphoreSlim.
-func wantsSemaphore(method string) bool { return strings.HasPrefix(method, "SemaphoreSlim.") }
+// wantsSemaphore selects the methods of SemaphoreSlim that take a permit or give one back: what only makes or looks at a semaphore holds none.
+func wantsSemaphore(method string) bool { return enters(method) || gives(method) }
 
 // enters and gives report whether a method of SemaphoreSlim enters or releases one.
 func enters(method string) bool { return strings.HasPrefix(method, "SemaphoreSlim.Wait") }

@@ -33,3 +33,18 @@ func TestLoopsAround(t *testing.T) {
 	_, err := loopsAround([]byte{0x2B}, 0)
 	require.Error(t, err)
 }
+
+// TestWantsSemaphore names methods as IL calls have them.
+func TestWantsSemaphore(t *testing.T) {
+	for method, want := range map[string]bool{
+		"SemaphoreSlim.Wait":             true,
+		"SemaphoreSlim.WaitAsync":        true,
+		"SemaphoreSlim.Release":          true,
+		"SemaphoreSlim..ctor":            false, // who makes one has not entered it
+		"SemaphoreSlim.get_CurrentCount": false,
+		"SemaphoreSlim.Dispose":          false,
+		"Semaphore.Release":              false,
+	} {
+		assert.Equal(t, want, wantsSemaphore(method), method)
+	}
+}
