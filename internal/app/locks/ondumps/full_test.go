@@ -73,3 +73,19 @@ func TestEmptyCollection(t *testing.T) {
 	assert.Equal(t, answer.FindingHeld, w.Verdicts[0].Kind)
 	assert.Regexp(t, ` itself waits for a SemaphoreSlim [0-9a-f]{16}, the number of items in BlockingCollection [0-9a-f]{16}, which has none to take$`, w.Verdicts[0].Text)
 }
+
+// TestRunningStateMachine: an async method that runs reads a full channel, or is inside a semaphore, by the struct that its state machine is: on the stack,
+// or in its box. What stands behind the finally block that releases the semaphore has left it.
+func TestRunningStateMachine(t *testing.T) {
+	for name, waiting := range map[string]int{"net9-flow": 1, "net9-asynclock": 18} {
+		w := waitsOf(t, "../../../../testdata/dumps/waits/"+name+"/"+name+".dmp.zst")
+		assert.Empty(t, w.Verdicts, name)
+		n := 0
+		for i := range w.Operations {
+			if kind := w.Operations[i].Kind; kind == answer.WaitChannel || kind == answer.WaitKind(answer.LockSemaphore) {
+				n += w.Operations[i].Count
+			}
+		}
+		assert.Equal(t, waiting, n, name)
+	}
+}
