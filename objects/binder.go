@@ -97,14 +97,8 @@ func BindObject[S any](b *Binder, o Object) (S, Instance, error) {
 // IsShape reports whether the shape that S points to is for t. A shape that names no types is for all.
 func IsShape[S any](b *Binder, t *Type) (bool, error) { return b.isFor(reflect.TypeFor[S](), t) }
 
-// isFor reports whether a shape is for a type. A type without a name is none that the shape is for if its instances have
-// no room for the fields that the shape needs.
 func (b *Binder) isFor(shape reflect.Type, t *Type) (bool, error) {
-	s := b.tableOf(shape).schema
-	d, err := b.findDefinition(s.names, t)
-	if err != nil && t != nil && t.MT != nil && !s.hasRoom(t.MT) {
-		return false, nil
-	}
+	d, err := b.findDefinition(b.tableOf(shape).schema.names, t)
 	return d != nil, err
 }
 

@@ -197,10 +197,9 @@ func (k *finder) typeErr(err error) error {
 	return &UnfoundError{err}
 }
 
-// Unnamed returns an error if the heap may have objects that the shape S points to is for, but that are not found by the
-// name of their type. Either a type with room for the shape's fields has no readable name, or a part of the heap is
-// unreadable.
-func Unnamed[S any](b *Binder) error {
+// Unnamed returns an error if the heap may have objects that are not found by the name of their type. Either a type has
+// no readable name, or a part of the heap is unreadable.
+func (b *Binder) Unnamed() error {
 	if b == nil || b.open == nil {
 		return nil
 	}
@@ -208,19 +207,23 @@ func Unnamed[S any](b *Binder) error {
 	if err != nil {
 		return err
 	}
-	k := &finder{b: b, shape: reflect.TypeFor[S](), shapes: map[*dac.MethodTable]any{}}
-	nameless := func(mt *dac.MethodTable) bool {
-		k.selects(mt)
+	var unnamed workers.Lowest
+	named := func(mt *dac.MethodTable) bool {
+		t, err := b.reader.TrustedType(mt.Addr)
+		if err == nil {
+			_, err = b.findDefinition([]string{"<none>"}, t)
+		}
+		unnamed.Note(uint64(mt.Addr), err)
 		return false
 	}
 	var corrupt error
-	err = heap.Select(context.Background(), h, nameless, heap.ScanOptions{}, func() *gatherer { return &gatherer{sieve: heap.NewSieve(nil)} }, func(g *gatherer) error {
+	err = heap.Select(context.Background(), h, named, heap.ScanOptions{}, func() *gatherer { return &gatherer{sieve: heap.NewSieve(nil)} }, func(g *gatherer) error {
 		if corrupt == nil && len(g.corrupt) > 0 {
 			corrupt = g.corrupt[0].err
 		}
 		return nil
 	})
-	return cmp.Or(err, corrupt, k.unnamed.Err())
+	return cmp.Or(err, corrupt, unnamed.Err())
 }
 
 // A gatherer collects the selected objects of a run of the heap.

@@ -4,7 +4,6 @@ import (
 	"reflect"
 	"strings"
 
-	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/base/compilernames"
 	"github.com/sosgo/sosgo/target"
 )
@@ -108,37 +107,6 @@ func (s *schema) addSlot(f reflect.StructField, at []int) {
 	}
 	s.slots = append(s.slots, sl)
 }
-
-// room returns the least size of instances with the fields that the shape needs, without the object's header, and whether one
-// of the fields is a reference. A field that is no reference has at least one byte.
-func (s *schema) room() (size uint32, refers bool) {
-	for i := range s.slots {
-		switch sl := &s.slots[i]; {
-		case sl.optional || sl.static:
-		case sl.kind == reflect.TypeFor[RefField]():
-			size, refers = size+8, true
-		default:
-			size++
-		}
-	}
-	for i, c := range s.choices {
-		n, r := c.s.room()
-		if i == 0 {
-			size, refers = n, r
-		}
-		size, refers = min(size, n), refers && r
-	}
-	return size, refers
-}
-
-// hasRoom reports whether instances of a type can have the fields that the shape needs.
-func (s *schema) hasRoom(mt *dac.MethodTable) bool {
-	size, refers := s.room()
-	return mt.BaseSize >= objectSize+size && (!refers || mt.ContainsPointers())
-}
-
-// objectSize is the size of an object without fields: its header and its MethodTable.
-const objectSize = 16
 
 // definitions returns the metadata names for the names in a tag: Dictionary`2 for Dictionary<,>.
 func definitions(tag string) []string {

@@ -131,7 +131,7 @@ func (r *Reader) windows(out *answer.ThreadPool) bool {
 // portable reads the pool of .NET 6 and later, and reports whether the process has it. The error is
 // why that is unknown.
 func (r *Reader) portable(out *answer.ThreadPool, c *ticks.Clock) (bool, error) {
-	pool, err := static[*portablePool](r.b, "System.Threading.PortableThreadPool", func(s *portable) *objects.StaticField { return &s.Instance })
+	pool, err := static(r.b, "System.Threading.PortableThreadPool", func(s *portable) *objects.StaticField { return &s.Instance })
 	if err != nil {
 		out.Note(fmt.Errorf("the thread pool: %w", err))
 		return false, err
@@ -233,7 +233,7 @@ type modernQueue struct {
 // native reads the runtime's own pool (.NET 5 and earlier). A pool without a limit was never used. lost is why it is
 // unknown whether the class library has a pool; it is the result if the runtime has no pool of its own.
 func (r *Reader) native(out *answer.ThreadPool, lost error) {
-	queue, unread := static[*workQueue](r.b, "System.Threading.ThreadPoolWorkQueue", func(s *legacyQueue) *objects.StaticField { return &s.Queue })
+	queue, unread := static(r.b, "System.Threading.ThreadPoolWorkQueue", func(s *legacyQueue) *objects.StaticField { return &s.Queue })
 	if unread != nil && r.rt.Check(dac.FeatureStatics) != nil { // it may have another pool, such as the Windows one
 		out.Kind = answer.PoolUnknown
 		noCounters(out, unread)
@@ -313,7 +313,7 @@ func (r *Reader) log(out *answer.ThreadPool, c *ticks.Clock) {
 		}
 		return
 	}
-	climber, err := static[*hillClimber](r.b, "System.Threading.PortableThreadPool+HillClimbing", func(s *hillClimber) *objects.StaticField { return &s.Instance })
+	climber, err := static(r.b, "System.Threading.PortableThreadPool+HillClimbing", func(s *hillClimber) *objects.StaticField { return &s.Instance })
 	if err == nil && climber.Addr != 0 {
 		out.HillClimbing, err = r.steps(climber)
 	}

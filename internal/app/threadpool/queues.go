@@ -35,7 +35,7 @@ type queueReader struct {
 
 // shared reads the shared queues in the order in which workers search them.
 func (q *queueReader) shared() {
-	root, err := static[*workQueue](q.r.b, "System.Threading.ThreadPoolWorkQueue", func(s *poolQueue) *objects.StaticField { return &s.Queue })
+	root, err := static(q.r.b, "System.Threading.ThreadPoolWorkQueue", func(s *poolQueue) *objects.StaticField { return &s.Queue })
 	if err != nil {
 		q.out.Lose(fmt.Errorf("the thread pool's queue: %w", err))
 	}
@@ -246,7 +246,7 @@ func segmentItems(b *objects.Binder, o objects.Object, base *int, yield func(que
 
 // local reads the workers' queues.
 func (q *queueReader) local() {
-	list, err := static[*localQueue](q.r.b, "System.Threading.ThreadPoolWorkQueue+WorkStealingQueue", func(s *localQueues) *objects.StaticField { return &s.Queues })
+	list, err := static(q.r.b, "System.Threading.ThreadPoolWorkQueue+WorkStealingQueue", func(s *localQueues) *objects.StaticField { return &s.Queues })
 	if err != nil {
 		q.out.Lose(fmt.Errorf("the workers' own queues: %w", err))
 	}

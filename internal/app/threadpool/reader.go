@@ -31,9 +31,8 @@ func New(b *objects.Binder, w *stackwalk.Walker, list []stackwalk.Thread, unread
 // class is not initialized, or the field is null. S points to the shape of the type; field selects one of its statics.
 //
 // A runtime without type lists may not list classes with only static fields. For these the result is unknown, unless
-// the object's type held, for which the shape is that H points to, is not loaded and the heap has no object that may be
-// of it.
-func static[H, S any](b *objects.Binder, held string, field func(S) *objects.StaticField) (objects.Object, error) {
+// the object's type held is not loaded and the heap has no object that may be of it.
+func static[S any](b *objects.Binder, held string, field func(S) *objects.StaticField) (objects.Object, error) {
 	var failed error
 	known := false
 	for s, err := range objects.LoadedShapes[S](b) {
@@ -63,7 +62,7 @@ func static[H, S any](b *objects.Binder, held string, field func(S) *objects.Sta
 		for _, err := range rt.TypesNamed(held, "") {
 			return objects.Object{}, cmp.Or(err, rt.Check(dac.FeatureStatics))
 		}
-		failed = objects.Unnamed[H](b)
+		failed = b.Unnamed()
 	}
 	return objects.Object{}, failed
 }

@@ -68,7 +68,7 @@ func noTimer(int, bool, *queuedTimer, objects.Object) error { return nil }
 // eachTimer calls visit for the timers of each queue, and adds the time stamps of queues and timers to c. It calls lose
 // with the reason if timers are missing. An error of visit ends it.
 func (r *Reader) eachTimer(ctx context.Context, lose func(error), visit func(queue int, short bool, s *queuedTimer, o objects.Object) error, c *ticks.Clock) error {
-	list, err := static[*timerQueue](r.b, "System.Threading.TimerQueue", func(s *timerQueues) *objects.StaticField { return &s.Instances })
+	list, err := static(r.b, "System.Threading.TimerQueue", func(s *timerQueues) *objects.StaticField { return &s.Instances })
 	if err != nil {
 		lose(fmt.Errorf("timer queues: %w", err))
 	}
