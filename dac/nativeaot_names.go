@@ -82,7 +82,7 @@ func (r *nativeAOT) readNames() *nativeNames {
 	return n
 }
 
-// readTypeMap records the names of the MethodTables in the program's map. Its error is that of the first name that it lacks.
+// readTypeMap records the names of the MethodTables in the program's map. It returns the error of the first name that it lacks.
 func (r *nativeAOT) readTypeMap(n *nativeNames, h nativeSections, meta *nativeformat.Metadata) error {
 	b, _, err := r.inst.blob(h, nativeformat.SectionTypeMap)
 	if err != nil {
@@ -110,7 +110,7 @@ func (r *nativeAOT) readTypeMap(n *nativeNames, h nativeSections, meta *nativefo
 	return unread
 }
 
-// readInvokeMap records the methods that reflection can call. Its error is that of the first method that it lacks.
+// readInvokeMap records the methods that reflection can call. It returns the error of the first method that it lacks.
 func (r *nativeAOT) readInvokeMap(n *nativeNames, h nativeSections) error {
 	b, _, err := r.inst.blob(h, nativeformat.SectionInvokeMap)
 	if err != nil {

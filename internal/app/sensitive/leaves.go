@@ -27,7 +27,7 @@ type leaf struct {
 	keyed bool           // the pair is of a dictionary, where weaker names count, too
 }
 
-// keyNames are the names of fields for a key, each with those of the value beside it.
+// keyNames are the names of fields for a key, each with the names of the value beside it.
 var keyNames = map[string][]string{"key": {"value", "val"}, "_key": {"_value"}, "Key": {"Value"}, "Item1": {"Item2"}, "m_Item1": {"m_Item2"}}
 
 // leavesOf appends the leaves of a type with its fields at off.
@@ -114,7 +114,7 @@ type textReader struct {
 	n     int
 }
 
-// value reads a value. name is that of its holder.
+// value reads a value. name is the name of its holder.
 func (r *textReader) value(name string, v objects.Value, depth int) {
 	if v.Err() != nil || v.IsNull() || depth > textDepth || r.n > limits.SecretItems {
 		return

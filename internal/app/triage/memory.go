@@ -473,7 +473,7 @@ func keptBy(s *answer.Suspect, root string) answer.Statement {
 	return answer.Statement{}
 }
 
-// localHolds names the AsyncLocal with values that retain most of a suspect's bytes, if there is one. Those of several suspects are not added up.
+// localHolds names the AsyncLocal with values that retain most of a suspect's bytes, if there is one. The values of several suspects are not added up.
 func localHolds(list []*answer.Suspect) answer.Statement {
 	s := list[0]
 	if len(list) > 1 || len(s.Locals) == 0 || 2*s.Locals[0].Retained < s.Retained {
