@@ -104,8 +104,15 @@ func escapeAt(b []byte, text string) ([]byte, int) {
 	return b, 0
 }
 
-// simple are the escapes of one letter.
-var simple = map[byte]byte{'n': '\n', 'r': '\r', 't': '\t', 'b': '\b', 'f': '\f', 'v': '\v', 'a': '\a', '0': 0}
+// simple returns the character of an escape of one letter.
+func simple(letter byte) (c byte, ok bool) {
+	const letters, chars = "nrtbfva0", "\n\r\t\b\f\v\a\x00"
+	i := strings.IndexByte(letters, letter)
+	if i < 0 {
+		return 0, false
+	}
+	return chars[i], true
+}
 
 func backslashAt(b []byte, text string) ([]byte, int) {
 	if len(text) < 2 {
@@ -128,7 +135,7 @@ func backslashAt(b []byte, text string) ([]byte, int) {
 	case c < utf8.RuneSelf && c > ' ' && !isAlphanumeric(c):
 		return append(b, c), 2
 	}
-	if r, ok := simple[c]; ok {
+	if r, ok := simple(c); ok {
 		return append(b, r), 2
 	}
 	return b, 0
@@ -149,8 +156,24 @@ func unitsAt(b []byte, text string) ([]byte, int) {
 	return utf16text.AppendRune(b, rune(r)), long
 }
 
-// entities are the named characters of XML and HTML that writers use.
-var entities = map[string]rune{"amp": '&', "lt": '<', "gt": '>', "quot": '"', "apos": '\'', "nbsp": '\u00a0'}
+// entity returns a character by its name in XML and HTML, of those that writers use; 0 if it has none of these names.
+func entity(name string) rune {
+	switch name {
+	case "amp":
+		return '&'
+	case "lt":
+		return '<'
+	case "gt":
+		return '>'
+	case "quot":
+		return '"'
+	case "apos":
+		return '\''
+	case "nbsp":
+		return '\u00a0'
+	}
+	return 0
+}
 
 // longestEntity is &#x10ffff;.
 const longestEntity = 10
@@ -161,7 +184,7 @@ func entityAt(b []byte, text string) ([]byte, int) {
 		return b, 0
 	}
 	name := text[1:end]
-	if r, ok := entities[name]; ok {
+	if r := entity(name); r != 0 {
 		return utf8.AppendRune(b, r), end + 1
 	}
 	digits, ok := strings.CutPrefix(name, "#")
