@@ -14,6 +14,7 @@ package secrets
 
 import (
 	"strings"
+	"sync"
 	"unicode"
 )
 
@@ -50,12 +51,14 @@ func Strong(name string) bool {
 }
 
 // about are words at the end of a name that has a word for a secret, but not its value: PasswordLength, TokenType.
-var about = map[string]bool{"length": true, "count": true, "size": true, "attempts": true, "timeout": true, "lifetime": true, "expiration": true, "expires": true, "expiry": true,
-	"days": true, "hours": true, "minutes": true, "seconds": true, "age": true, "retries": true, "version": true, "index": true, "id": true, "ids": true, "type": true, "types": true,
-	"mode": true, "iterations": true, "bits": true, "port": true, "capacity": true, "state": true, "flags": true, "status": true, "offset": true, "position": true, "name": true,
-	"names": true, "policy": true, "provider": true, "scheme": true, "kind": true, "format": true, "required": true, "enabled": true, "changed": true, "set": true, "limit": true,
-	"date": true, "time": true, "at": true, "validator": true, "hasher": true, "header": true, "headers": true, "field": true, "property": true, "path": true, "file": true, "url": true,
-	"uri": true, "location": true, "comparer": true, "options": true, "cache": true, "store": true, "manager": true, "factory": true, "service": true, "handler": true, "lock": true}
+var about = sync.OnceValue(func() map[string]bool {
+	return map[string]bool{"length": true, "count": true, "size": true, "attempts": true, "timeout": true, "lifetime": true, "expiration": true, "expires": true, "expiry": true,
+		"days": true, "hours": true, "minutes": true, "seconds": true, "age": true, "retries": true, "version": true, "index": true, "id": true, "ids": true, "type": true, "types": true,
+		"mode": true, "iterations": true, "bits": true, "port": true, "capacity": true, "state": true, "flags": true, "status": true, "offset": true, "position": true, "name": true,
+		"names": true, "policy": true, "provider": true, "scheme": true, "kind": true, "format": true, "required": true, "enabled": true, "changed": true, "set": true, "limit": true,
+		"date": true, "time": true, "at": true, "validator": true, "hasher": true, "header": true, "headers": true, "field": true, "property": true, "path": true, "file": true, "url": true,
+		"uri": true, "location": true, "comparer": true, "options": true, "cache": true, "store": true, "manager": true, "factory": true, "service": true, "handler": true, "lock": true}
+})
 
 // Holds reports whether a field, or a variable, that has this name holds a secret, whatever its type: Password, _apiKey, <clientSecret>5__2.
 // The name has a word for a secret in any context, and not at the end one that says something about a secret.
@@ -65,7 +68,7 @@ func Holds(name string) bool {
 		return false
 	}
 	list := split(name)
-	return len(list) > 0 && !about[list[len(list)-1]]
+	return len(list) > 0 && !about()[list[len(list)-1]]
 }
 
 // HoldsKey reports whether what stands in a dictionary under this key is a secret, whatever its type. Among settings, short words are clear, too.
