@@ -1,6 +1,7 @@
 package dac
 
 import (
+	"errors"
 	"fmt"
 	"iter"
 
@@ -215,8 +216,9 @@ func (h ObjectHeader) HashCode() (uint32, bool) {
 // SyncBlocks iterates over the table of sync blocks, by index from 1 on. Object is 0 for a free entry. It
 // yields an error with the index of an unreadable block, one error for each missing part of the table, and
 // continues. The runtime records the length of the table (syncblk.h, SyncBlockCache::m_FreeSyncTableIndex). If
-// the dump or the layout lacks it, the table ends before the first entry that was never used. Without used
-// entries, the place of the table may be unknown: only used entries prove it (slotProver.syncTable).
+// the dump or the layout lacks it, the table ends before the first entry that was never used. Only used entries
+// prove the place of the table (slotProver.syncTable). If it is not proved and the runtime has used none, there are
+// no sync blocks.
 func (r *Runtime) SyncBlocks() iter.Seq2[SyncBlock, error] {
 	return func(yield func(SyncBlock, error) bool) {
 		var table target.Addr
@@ -224,10 +226,11 @@ func (r *Runtime) SyncBlocks() iter.Seq2[SyncBlock, error] {
 		var counted bool
 		err := r.Check(FeatureSyncBlocks)
 		if err == nil {
-			if end, counted = r.syncTableEnd(); counted && end == 1 {
+			end, counted = r.syncTableEnd()
+			table, err = r.GlobalPointer("SyncTableEntries")
+			if errors.Is(err, target.ErrUnsupported) && counted && end == 1 {
 				return
 			}
-			table, err = r.GlobalPointer("SyncTableEntries")
 		}
 		if err == nil && table == 0 {
 			err = target.Unsupportedf("the runtime has made no table of them yet")
