@@ -96,12 +96,14 @@ func TestDerived(t *testing.T) {
 	assert.NoError(t, ctx.Err())
 	go gate.Close()
 	assert.ErrorIs(t, <-left, errGone)
+}
 
-	outer, cancelOuter := context.WithCancel(t.Context())
-	gate = inuse.New(errGone)
-	ctx, done, err = gate.Use(outer)
+// TestEndsAtOnce: a context has ended when its outer context has, though nothing has run yet.
+func TestEndsAtOnce(t *testing.T) {
+	outer, cancel := context.WithCancel(t.Context())
+	ctx, done, err := inuse.New(errGone).Use(outer)
 	require.NoError(t, err)
-	cancelOuter()
+	cancel()
 	assert.ErrorIs(t, ctx.Err(), context.Canceled)
 	<-ctx.Done()
 	done()
