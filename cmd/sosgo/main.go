@@ -15,27 +15,12 @@ import (
 )
 
 func main() {
-	growStack(false)
 	delayGC()
 	// A closed pipe then gives a write error, which ends the command quietly.
 	signal.Ignore(syscall.SIGPIPE)
 	env := environment(interrupts())
 	env.Recover = os.Getenv("SOSGO_PANIC") == ""
 	os.Exit(cli.Main(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr, env))
-}
-
-// growStack makes the stack of its goroutine large enough for most commands, by its own frame. Later, the runtime would
-// double it several times, and for each copy it reads the tables of all functions on it. The frame is not written to,
-// so its pages take no memory before calls reach them.
-//
-//go:noinline
-func growStack(write bool) byte {
-	if !write {
-		return 0
-	}
-	var frame [96 << 10]byte
-	frame[len(os.Args)] = 1
-	return frame[len(os.Args)/2]
 }
 
 // firstGC is the heap size of the first collection, in percent of the runtime's minimum heap (4 MB).
