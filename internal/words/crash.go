@@ -157,7 +157,7 @@ var (
 	WaitsAtMost     = say("limited wait of a thread", "; thread {thread} waits for at most {time}")
 	OwnersInTurn    = say("owners in turn", "each waits for a monitor whose sync block names the next thread as its owner")
 	FinalizerDoes   = say("finalizer thread", "the finalizer thread {activity} in {method}")
-	EntersSoon      = say("enters a lock soon", "it enters the lock in a moment: no list of waits has it, or the lock is about to pass on")
+	EntersSoon      = say("enters a lock soon", "it is about to enter the lock: it does not wait for it yet, or gets it in a moment")
 	FinalizerFrames = say("frames of the finalizer thread", "its frames; no other finalizer runs until this one returns: finalizequeue counts the waiting objects")
 
 	CalledExit      = say("exit called", "the process is ending: thread {thread} called Environment.Exit{where?}")

@@ -206,7 +206,7 @@ var (
 	BlockWorks          = say("code that has an item of a block", "; {consumer} has an item of {block}{wait?}")
 	BlockState          = say("continuation of a block", "the continuation or the task of {consumer} is the block's own")
 	EnderFailed         = say("failed end of a wait", "; what would end the wait has failed ({failure}), and no other code that can still run would")
-	EndersIL            = say("code that would end a wait", "the IL of {method} leads to a call that ends the wait, and that of no thread, suspended method or delegate that can still run does")
+	EndersIL            = say("code that would end a wait", "the IL of {method} leads to a call that ends the wait; no thread, suspended method or delegate that can still run leads there")
 	ItemIn              = say("item in a collection", "an item in {collection}")
 	WaitersFor          = say("waiters of a thing", "{waiters} for {thing}")
 	AndWaitsFor         = say("reader waits", " and waits for {thing}")

@@ -36,7 +36,7 @@ var (
 	LocalHolds      = say("held by an AsyncLocal", ", {size} of it held by AsyncLocal {local} in the execution contexts of {count} of them")
 	KeptBy          = say("kept by", ", kept by {root}")
 	KeptSo          = say("how it is kept", ", {kept}")
-	KeptApart       = say("kept by different roots", ", each by roots of its own (the first{kept})")
+	KeptApart       = say("kept by different roots", ", kept by different roots (the first{kept})")
 	KeptByTimers    = say("kept by the timer queue", ", kept by the timer queue ({root})")
 	Objects         = say("objects of a type", "{count} {type}{owners?}")
 	OfObjects       = say("owners of objects", " of {count} {type}")
