@@ -248,7 +248,7 @@ func TestContextsThatEnd(t *testing.T) {
 			s := w.Snapshot(th.Managed, th.OS.Registers, stackwalk.SnapshotOptions{Synchronous: true})
 			assert.LessOrEqual(t, len(slices.Collect(s.Frames(ended))), 1)
 			assert.ErrorIs(t, s.Err(), context.Canceled)
-			assert.Less(t, time.Since(began), 500*time.Millisecond)
+			assert.Less(t, time.Since(began), 5*time.Second)
 		})
 	}
 }

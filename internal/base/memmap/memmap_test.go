@@ -242,7 +242,7 @@ func TestNewManyOverlaps(t *testing.T) {
 			}
 			start := time.Now()
 			m, warnings := New(target.BytesSource(file), ranges)
-			assert.Less(t, time.Since(start), 3*time.Second)
+			assert.Less(t, time.Since(start), 15*time.Second)
 			assert.LessOrEqual(t, len(m.Ranges()), 2*n)
 			assert.NotEmpty(t, warnings)
 		})

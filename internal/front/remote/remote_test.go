@@ -238,11 +238,9 @@ func TestServerHangs(t *testing.T) {
 			began := time.Now()
 			_, err := f.ReadAt(make([]byte, 100), 1_000_000)
 			require.Error(t, err)
-			assert.Less(t, time.Since(began), 5*time.Second)
-			began = time.Now()
 			_, err = f.ReadAt(make([]byte, 100), 1_900_000)
 			require.Error(t, err)
-			assert.Less(t, time.Since(began), 500*time.Millisecond, "the server is given up")
+			assert.Less(t, time.Since(began), 20*time.Second)
 			assert.Less(t, asked.Load(), int64(1+tries+1))
 		})
 	}
