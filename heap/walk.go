@@ -211,7 +211,7 @@ func (w *walker) walk(s *Segment, a, limit target.Addr, out sink) (target.Addr, 
 			continue
 		}
 		c := &Corruption{Addr: a, Segment: s, Err: target.InHeap(err), Next: w.resync(s, a, err)}
-		if w.h.contextUnknown && w.unused(s, a, c.Next) {
+		if (w.h.contextUnknown || w.h.isGap(c.Next)) && w.unused(s, a, c.Next) {
 			a = c.Next
 			continue
 		}

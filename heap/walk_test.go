@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -84,6 +85,33 @@ func TestAllocationContext(t *testing.T) {
 		objects, bad := walked(b.heap(lends, []dac.AllocContext{c}))
 		assert.Equal(t, b.objs, objects)
 		assert.Empty(t, bad)
+	})
+}
+
+// TestObjectBeingMade: the last object before a context may have no MethodTable yet. Any other object has one, and
+// so has an object with content.
+func TestObjectBeingMade(t *testing.T) {
+	both(t, func(t *testing.T, lends bool) {
+		for name, damaged := range map[string]bool{"being made": false, "written to": true, "not the last": true} {
+			var b builder
+			b.small()
+			made := b.large()
+			if name == "not the last" {
+				b.small()
+			}
+			c := dac.AllocContext{Pointer: b.at(), Limit: b.at() + 4096}
+			b.gap(4096 + minObjectSize)
+			b.small()
+			b.put(made, 0)
+			if name == "written to" {
+				b.put(made+16, 1)
+			}
+			h := b.heap(lends, []dac.AllocContext{c})
+			h.segments[0].Kind = KindGeneration0
+			objects, bad := walked(h)
+			assert.Equal(t, slices.DeleteFunc(b.objs, func(a target.Addr) bool { return a == made }), objects, name)
+			assert.Equal(t, damaged, len(bad) == 1, name)
+		}
 	})
 }
 
