@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -304,7 +305,9 @@ func mergeParts(parts []part) []part {
 
 // compare compares stored pages with the file. Headers, metadata and IL must be equal. A few pages of code and of native
 // images may differ, because the process can have made them writable: tools patch precompiled methods, and libcoreclr.so
-// of .NET 10 changes a page of .rodata.
+// sets s_gsCookie in .rodata (InitGSCookie in vm/ceemain.cpp). A page with another protection than the file has for it
+// proves nothing if it differs. A kernel's core may have only such pages beside the headers: libcoreclr.so of .NET Core 3.1
+// makes the page of JIT_WriteBarrier writable (InitThreadManager in vm/threads.cpp).
 func (o *Overlay) compare(parts []part) error {
 	if len(parts) == 0 {
 		return nil
@@ -333,6 +336,9 @@ func (o *Overlay) compare(parts []part) error {
 				same++
 			default:
 				rva := uint64(a - p.file.base)
+				if same > 0 && rva >= pageSize && o.reprotected(p.file, a) {
+					break
+				}
 				if rva < pageSize || managed && !slices.ContainsFunc(code, func(d Directory) bool { return rva-uint64(d.RVA) < d.Size }) {
 					different++
 				} else {
@@ -353,6 +359,28 @@ func (o *Overlay) compare(parts []part) error {
 			different, same+different, first, o.fileOffset(first, parts))
 	}
 	return nil
+}
+
+// reprotected reports whether the process gave the page at a another protection than the ELF file f has for it. It reports
+// false if the dump does not record the page as one of a mapped image.
+func (o *Overlay) reprotected(f *overlayFile, a target.Addr) bool {
+	process, ok := o.dump.(interface {
+		Regions() iter.Seq[target.Region]
+	})
+	if !ok || f.im.kind != KindELF {
+		return false
+	}
+	rva := uint64(a - f.base)
+	i := slices.IndexFunc(f.im.sections, func(s Section) bool { return rva-uint64(s.RVA) < s.Size })
+	if i < 0 {
+		return false
+	}
+	for r := range process.Regions() {
+		if a-r.Start < target.Addr(r.Size) {
+			return r.Kind == target.RegionImage && r.Prot != f.im.sections[i].Prot
+		}
+	}
+	return false
 }
 
 // codeSections reports whether a PE file is managed, IL alone or precompiled, and returns its sections with code that have

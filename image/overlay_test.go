@@ -2,6 +2,7 @@ package image_test
 
 import (
 	"encoding/binary"
+	"iter"
 	"slices"
 	"testing"
 
@@ -250,6 +251,66 @@ func TestOverlayChangedPage(t *testing.T) {
 	}
 	require.NoError(t, running(0x1ff8))
 	require.ErrorIs(t, running(0xff8), target.ErrCorrupt, "headers")
+}
+
+// withRegions is the memory of a dump that records regions.
+type withRegions struct {
+	*memmap.Map
+
+	regions []target.Region
+}
+
+func (w withRegions) Regions() iter.Seq[target.Region] { return slices.Values(w.regions) }
+
+// TestOverlayReprotected checks an image with two changed pages, as libcoreclr.so of .NET Core 3.1 is in a kernel's core. They are no difference
+// if the process gave them a protection of their own.
+func TestOverlayReprotected(t *testing.T) {
+	const second, code, data = 64 + 56, target.ProtRead | target.ProtExec, target.ProtRead
+	file := slices.Concat(buildELF(true, 0), make(blob, 0x2000))
+	file.u32(second+4, 5)
+	file.u64(second+32, 0x3000, 0x3000) // three pages behind the headers
+	im, err := image.NewBytes(file, image.Flat)
+	require.NoError(t, err)
+	changed := slices.Clone(file[:0x4000])
+	changed[0x1ff8] ^= 0x55
+	changed[0x2ff8] ^= 0x55
+	page := func(n target.Addr, prot target.Protection, kind target.RegionKind) target.Region {
+		return target.Region{Start: testBase + n<<12, Size: 0x1000, Stored: 0x1000, Prot: prot, Kind: kind}
+	}
+	for _, c := range []struct {
+		name    string
+		headers bool // are in the dump
+		pages   []target.Region
+		refused bool
+	}{
+		{"both", true, []target.Region{page(1, code|target.ProtWrite, target.RegionImage), page(2, data, target.RegionImage)}, false},
+		{"one", true, []target.Region{page(1, code|target.ProtWrite, target.RegionImage), page(2, code, target.RegionImage)}, false}, // see TestOverlayChangedPage
+		{"neither", true, []target.Region{page(1, code, target.RegionImage), page(2, code, target.RegionImage)}, true},
+		{"not of the image", true, []target.Region{page(1, data, target.RegionPrivate), page(2, data, target.RegionUnknown)}, true},
+		{"not recorded", true, nil, true},
+		{"nothing else is equal", false, []target.Region{page(1, data, target.RegionImage), page(2, data, target.RegionImage)}, true},
+	} {
+		missing := []int{3}
+		if !c.headers {
+			missing = append(missing, 0)
+		}
+		o := image.NewOverlay(withRegions{memory(changed, testBase, missing...), c.pages})
+		err := o.Add(&target.Module{Base: testBase}, im)
+		if c.refused {
+			require.ErrorIs(t, err, target.ErrCorrupt, c.name)
+			continue
+		}
+		require.NoError(t, err, c.name)
+		b, err := target.Uint8(o, testBase+0x1ff8)
+		require.NoError(t, err)
+		assert.Equal(t, changed[0x1ff8], b, "the dump's byte")
+		_, err = target.Uint8(o, testBase+0x3000)
+		require.NoError(t, err, "the file's")
+	}
+	foreign := slices.Clone(changed)
+	foreign[0xff8] ^= 0x55
+	o := image.NewOverlay(withRegions{memory(foreign, testBase, 3), []target.Region{page(1, data, target.RegionImage), page(2, data, target.RegionImage)}})
+	require.ErrorIs(t, o.Add(&target.Module{Base: testBase}, im), target.ErrCorrupt, "other headers")
 }
 
 // importing returns a PE file with cells that the runtime fills at the RVA cells, in a read-only section.

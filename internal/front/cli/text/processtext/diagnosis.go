@@ -1,6 +1,7 @@
 package processtext
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -292,9 +293,12 @@ func runtimeDiagnosis(p *report.Page, r *answer.RuntimeDiagnosis, o DiagnosisOpt
 	p.Print("\n")
 	fact(p, fmt.Sprintf("Runtime #%d:", r.Index), "%s %s%s", r.Kind, version, mark)
 	fact(p, "", "%s at %016x, %s", r.Path, uint64(r.Base), r.Identity)
-	if r.File != "" {
+	switch {
+	case r.File != "":
 		fact(p, "", "file: %s%s", r.File, prefixed(", verified by ", r.Proof))
-	} else {
+	case errors.Is(r.FileErr, target.ErrCorrupt):
+		fact(p, "", "file refused: %v", r.FileErr)
+	default:
 		fact(p, "", "file not found: %v", r.FileErr)
 	}
 	switch {

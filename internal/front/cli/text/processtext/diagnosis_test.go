@@ -1,6 +1,7 @@
 package processtext
 
 import (
+	"io/fs"
 	"strings"
 	"testing"
 
@@ -9,6 +10,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/front/report"
+	"github.com/sosgo/sosgo/target"
 )
 
 // TestMissingFilesAreGrouped: files of one folder that are missing for one reason share a heading.
@@ -86,4 +88,17 @@ Module files:
       verified by MVID
 `, written(false))
 	assert.Equal(t, 5, strings.Count(written(true), "verified by "))
+}
+
+// TestRuntimeFileRefused checks that a runtime's file that contradicts the dump is not called missing.
+func TestRuntimeFileRefused(t *testing.T) {
+	written := func(err error) string {
+		var b strings.Builder
+		p := report.NewPage(&b, false, nil)
+		runtimeDiagnosis(p, &answer.RuntimeDiagnosis{FileErr: err}, DiagnosisOptions{})
+		require.NoError(t, p.Err())
+		return b.String()
+	}
+	assert.Contains(t, written(target.Corruptf("overlay: /app/libcoreclr.so: other bytes")), "file refused: overlay: /app/libcoreclr.so: other bytes\n")
+	assert.Contains(t, written(fs.ErrNotExist), "file not found: file does not exist\n")
 }
