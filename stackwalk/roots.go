@@ -68,7 +68,8 @@ func (w *Walker) Roots(ctx context.Context, t *dac.Thread, regs target.Registers
 			return
 		}
 		s := rootScan{w: w, abi: abi, thread: t, cursor: w.unwinder.Cursor(stackOf(t, &regs))}
-		for f := range w.Walk(ctx, t, regs, WalkOptions{}) {
+		var f Frame // one for all: it is large
+		for f = range w.Walk(ctx, t, regs, WalkOptions{}) {
 			s.tailCall = s.tailCall || s.makesTailCall(&f)
 			if f.Lost != nil && !yield(Root{Frame: s.index, FrameIP: f.IP, FrameSP: f.SP, Undecoded: true}, f.Lost) {
 				return

@@ -52,7 +52,8 @@ func (x *profiler) thread(ctx context.Context, t *stackwalk.Thread) {
 		s.ManagedID = t.Managed.ManagedID
 	}
 	native := x.o.Native || x.w.AllNative()
-	for f := range x.w.Walk(ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{Native: x.o.Native}) {
+	var f stackwalk.Frame // one for all: it is large
+	for f = range x.w.Walk(ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{Native: x.o.Native}) {
 		if err := f.Missing(); err != nil {
 			x.out.Note(fmt.Errorf("stack of thread %#x: %w", t.OS.ID, err))
 		}

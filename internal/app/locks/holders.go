@@ -346,6 +346,7 @@ func (s *survey) threadsInside(entries []entry) {
 	for _, w := range s.waits {
 		waits[w.thread] = w.lock
 	}
+	var f stackwalk.Frame // one for all: it is large
 	for i := range s.r.threads {
 		t := &s.r.threads[i]
 		if t.Managed == nil || t.OS == nil || s.ctx.Err() != nil {
@@ -355,7 +356,7 @@ func (s *survey) threadsInside(entries []entry) {
 		blind, waiting := false, waits[t]
 		leaving := false // it is inside Release
 		unseen := hiding{}
-		for f := range s.r.walker.Walk(s.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}) {
+		for f = range s.r.walker.Walk(s.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}) {
 			blind = blind || f.Missing() != nil
 			if f.Kind != stackwalk.FrameManaged {
 				continue

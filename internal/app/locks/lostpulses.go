@@ -81,7 +81,7 @@ func (s *survey) findLostPulses() error {
 		waits := func(t *stackwalk.Thread) bool {
 			return slices.ContainsFunc(of[p], func(w *wait) bool { return w.thread == t })
 		}
-		others := slices.ContainsFunc(s.code, func(other codeFrame) bool { return other.method == f.method && !waits(other.thread) })
+		others := slices.ContainsFunc(s.code, func(other *codeFrame) bool { return other.method == f.method && !waits(other.thread) })
 		for t := range again.threads {
 			others = others || !waits(t)
 		}
@@ -112,7 +112,7 @@ func (s *survey) waitsIn(t *stackwalk.Thread) (*codeFrame, error) {
 		return nil, err
 	}
 	for i := range s.code {
-		f := &s.code[i]
+		f := s.code[i]
 		if f.thread != t {
 			continue
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/internal/app/tasks"
+	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
 )
@@ -19,11 +20,22 @@ type codeFrame struct {
 	thread *stackwalk.Thread
 	frame  stackwalk.Frame
 	method *dac.MethodDesc
-	name   string       // as IL names it
-	inner  string       // the method of the program that the next frame inward runs, or ""
-	at     int          // the IL offset at which it stands
-	after  map[int]bool // the offsets that it may still reach; nil for all
-	loads  []string     // the types of variables that it may still read; empty text for any
+	name   string // as IL names it
+	inner  string // the method of the program that the next frame inward runs, or ""
+	at     int    // the IL offset at which it stands
+	codePaths
+}
+
+// A codePlace is a place in the IL of a method.
+type codePlace struct {
+	method target.Addr // its MethodDesc
+	offset int
+}
+
+// codePaths describe where a method may go from a place. Threads that stand at one place share them.
+type codePaths struct {
+	after map[int]bool // the offsets that it may still reach; nil for all
+	loads []string     // the types of variables that it may still read; empty text for any
 }
 
 // A reach describes what may still make a call that is sought.
@@ -48,28 +60,29 @@ func (s *survey) readCode() error {
 	if s.code != nil || s.codeErr != nil {
 		return s.codeErr
 	}
-	s.code = []codeFrame{}
+	s.code, s.paths = []*codeFrame{}, map[codePlace]*codePaths{}
+	var f stackwalk.Frame // one for all: it is large
 	for i := range s.r.threads {
 		t := &s.r.threads[i]
 		if t.Managed == nil || t.OS == nil {
 			continue
 		}
 		inner := ""
-		for f := range s.r.walker.Walk(s.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}) {
+		for f = range s.r.walker.Walk(s.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}) {
 			if s.codeErr = errors.Join(f.Missing(), s.ctx.Err()); s.codeErr != nil {
 				return s.codeErr
 			}
 			if f.Kind != stackwalk.FrameManaged {
 				continue
 			}
-			c, err := s.codeOf(t, f, inner)
+			c, err := s.codeOf(t, &f, inner)
 			if err != nil {
 				s.codeErr = err
 				return err
 			}
 			if inner = ""; c != nil {
 				inner = c.name
-				s.code = append(s.code, *c)
+				s.code = append(s.code, c)
 			}
 		}
 	}
@@ -77,7 +90,7 @@ func (s *survey) readCode() error {
 }
 
 // codeOf describes a frame, or returns nil if its method is a library's.
-func (s *survey) codeOf(t *stackwalk.Thread, f stackwalk.Frame, inner string) (*codeFrame, error) {
+func (s *survey) codeOf(t *stackwalk.Thread, f *stackwalk.Frame, inner string) (*codeFrame, error) {
 	md, err := f.Method()
 	if md == nil || err != nil {
 		return nil, err
@@ -87,7 +100,7 @@ func (s *survey) codeOf(t *stackwalk.Thread, f stackwalk.Frame, inner string) (*
 	if err != nil || answer.LibraryMethod(name) {
 		return nil, err
 	}
-	c := &codeFrame{thread: t, frame: f, method: md, inner: inner}
+	c := &codeFrame{thread: t, frame: *f, method: md, inner: inner}
 	if c.name, err = tasks.NameOf(md); err != nil {
 		return nil, err
 	}
@@ -95,17 +108,32 @@ func (s *survey) codeOf(t *stackwalk.Thread, f stackwalk.Frame, inner string) (*
 	if err != nil {
 		return nil, err
 	}
-	if c.at, err = ilOffset(&f); err != nil {
+	if c.at, err = ilOffset(f); err != nil {
 		c.at, c.inner, c.loads = -1, "", []string{""}
 		return c, nil
 	}
-	g, err := readFlow(&body)
+	at := codePlace{md.Addr, c.at}
+	if s.paths[at] == nil {
+		if s.paths[at], err = pathsFrom(md, &body, c.at); err != nil {
+			return nil, err
+		}
+	}
+	c.codePaths = *s.paths[at]
+	return c, nil
+}
+
+// pathsFrom returns where a method may go from an offset in its IL.
+func pathsFrom(md *dac.MethodDesc, body *metadata.MethodBody, offset int) (*codePaths, error) {
+	g, err := readFlow(body)
 	if err != nil {
 		return nil, err
 	}
-	c.after = g.after(c.at)
-	c.loads, err = tasks.Loads(md, &body, func(offset int) bool { return c.after == nil || c.after[offset] })
-	return c, err
+	p := &codePaths{after: g.after(offset)}
+	p.loads, err = tasks.Loads(md, body, func(offset int) bool { return p.after == nil || p.after[offset] })
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
 }
 
 // reaching returns what may still make a call that is sought: threads from where they stand, suspended methods, and delegates that live. It returns
@@ -117,7 +145,7 @@ func (s *survey) reaching(sought tasks.Sought) (*reach, error) {
 	}
 	out := &reach{threads: map[*stackwalk.Thread]bool{}, calls: leads.Calls, leads: leads, outside: leads.Open || leads.Goes(s.ctx, s.set)}
 	for i := range s.code {
-		f := &s.code[i]
+		f := s.code[i]
 		if out.threads[f.thread] {
 			continue
 		}
@@ -245,7 +273,7 @@ func (s *survey) later(ctx context.Context, g *graph.Graph) *graph.Set {
 // codeAt returns the frame of the program at a frame with roots, or nil.
 func (s *survey) codeAt(at *graph.RootFrame) *codeFrame {
 	for i := range s.code {
-		if f := &s.code[i]; at.Method != nil && f.frame.SP == at.SP && f.method.Addr == at.Method.Addr {
+		if f := s.code[i]; at.Method != nil && f.frame.SP == at.SP && f.method.Addr == at.Method.Addr {
 			return f
 		}
 	}

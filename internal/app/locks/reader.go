@@ -129,8 +129,10 @@ type survey struct {
 	ctors    map[target.Addr]*stackwalk.Thread // the classes with running static constructors
 	ticks    map[target.Addr]*stackwalk.Thread // set by lastTicks
 
-	lostPulses []lostPulse // set by findLostPulses
-	code       []codeFrame // set by readCode, from the innermost frame of each thread on
+	lostPulses []lostPulse       // set by findLostPulses
+	frames     []stackwalk.Frame // the array of standOf
+	code       []*codeFrame      // set by readCode, from the innermost frame of each thread on
+	paths      map[codePlace]*codePaths
 	codeErr    error
 	bound      []boundCall // set by readDelegates
 	boundErr   error

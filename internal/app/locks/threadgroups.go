@@ -55,9 +55,11 @@ func (s *survey) stood() (out []stand) {
 // standOf reads the stack of a thread. ok is false if the stack can't be read to its end.
 func (s *survey) standOf(t *stackwalk.Thread) (out stand, ok bool) {
 	out.thread = t
-	var frames []stackwalk.Frame
+	frames := s.frames[:0]
+	defer func() { s.frames = frames }()
 	last := ""
-	for f := range s.r.walker.Walk(s.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}) {
+	var f stackwalk.Frame
+	for f = range s.r.walker.Walk(s.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}) {
 		if len(frames) == mostFrames || f.Missing() != nil {
 			return out, false
 		}

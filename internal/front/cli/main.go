@@ -20,8 +20,11 @@ import (
 	"github.com/sosgo/sosgo/internal/front/report"
 )
 
-// outputBuffer is the size of a command's output buffer in bytes.
-const outputBuffer = 64 << 10
+// The sizes of a command's output buffer in bytes. A desk collects its answers, most of them small, in memory.
+const (
+	outputBuffer = 64 << 10
+	deskBuffer   = 4 << 10
+)
 
 // An Env is the environment that a process gives to Main besides arguments and streams. The zero value has only the
 // built-in commands.
@@ -561,7 +564,11 @@ func (a *app) newContext(ctx context.Context, cmd *Command, p *parser, out *sink
 		c.masking = secrets.NewWriter(c.shown, out)
 		w = c.masking
 	}
-	c.buf = bufio.NewWriterSize(w, outputBuffer)
+	size := outputBuffer
+	if a.desk != nil {
+		size = deskBuffer
+	}
+	c.buf = bufio.NewWriterSize(w, size)
 	direct := out.w == a.stdout || out.w == any(&a.printed) && a.printed.w == a.stdout
 	c.terminal = direct && a.env.isTerminal(a.screen)
 	c.screen.Color = direct && a.colors()

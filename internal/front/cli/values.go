@@ -129,8 +129,11 @@ func RegisterSum(text string) string {
 	return out.String()
 }
 
+// separators removes the characters that group the digits of an address.
+var separators = strings.NewReplacer("`", "", "_", "")
+
 func parseHex(text string) (target.Addr, error) {
-	digits := strings.NewReplacer("`", "", "_", "").Replace(text)
+	digits := separators.Replace(text)
 	digits = trimHexPrefix(digits)
 	v, err := strconv.ParseUint(digits, 16, 64)
 	if err != nil {
