@@ -204,7 +204,7 @@ func Advice(err error) string {
 		return `the writer of the dump left this memory out; "sosgo doctor" shows the kind of dump, ` +
 			"a dump of kind heap or full has it; --modules DIR adds module files from disk"
 	case target.ReportedKind(err) == target.ErrCorrupt:
-		return CheckAddress + "the process overwrote this memory or the dump is damaged"
+		return CheckAddress + "the process overwrote this memory or the dump is damaged: compare the file with the original; verifyheap lists the faults of the heap"
 	case target.Kind(err) != nil && !errors.Is(err, target.ErrArgument): // another argument is all that helps
 		return `"sosgo doctor" describes the dump and how its runtimes are read`
 	}

@@ -50,6 +50,7 @@ var notThere = sync.OnceValue(func() map[string]string {
 		"dbgout":                   plain,
 		"loadsymbols":              "it is not needed: files are opened when an answer needs them; setsymbolserver names where they are",
 		"sosstatus":                "doctor says how the dump is read; runtimes lists its runtimes",
+		"setsostid":                "setthread -tid ID makes the thread with that OS id the current one",
 		"sosflush":                 "it is not needed: a dump does not change",
 		"sethostruntime":           "it is not needed: sosgo needs no .NET",
 		"logging":                  "SOSGO_PANIC=1 shows where sosgo itself is wrong",

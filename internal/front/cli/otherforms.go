@@ -86,7 +86,7 @@ func readMemory(words []word) []word {
 	default:
 		return nil
 	}
-	out := []word{{text: "d"}}
+	out := []word{{text: "db"}} // single bytes unless a size is given
 	for {
 		name, value, more := r.next("fmt", "count", "size", "len")
 		if !more {
@@ -96,12 +96,15 @@ func readMemory(words []word) []word {
 		case "":
 			out = append(out, word{text: value})
 		case "s", "size":
+			out[0].text = "d"
 			out = append(out, word{text: "-length"}, word{text: value})
 		case "c", "count", "len":
 			out = append(out, word{text: "-count"}, word{text: value})
 		case "l", "num-per-line":
 			out = append(out, word{text: "-width"}, word{text: value})
-		case "f", "format", "fmt":
+		case "f", "format": // LLDB then takes words
+			out[0].text = "d"
+		case "fmt":
 		default:
 			return nil
 		}

@@ -154,6 +154,9 @@ func notHeld(p *report.Page, r *answer.RootPaths) {
 	p.Printf("%s roots keep %s of %s objects alive, not this one.\n",
 		report.Commas(e.Roots), report.Commas(e.Live), report.Commas(e.Objects))
 	switch {
+	case e.Referrers == 0 && r.Verdict == answer.NotKnown:
+		p.Print("No object that could be read references it.\n")
+		return
 	case e.Referrers == 0:
 		p.Print("No object references it.\n")
 		return
