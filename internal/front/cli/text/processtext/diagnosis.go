@@ -383,7 +383,11 @@ func Pack(p *report.Page, a *answer.Pack) {
 // parts lists what is there of the process.
 func parts(p *report.Page, list []answer.PartDiagnosis) {
 	for _, part := range list {
-		fact(p, string(part.Part)+":", "%s: %s", part.State, part.Detail)
+		sound := ""
+		if part.Part == answer.PartHeap && part.State == answer.PartWhole {
+			sound = "; verifyheap checks its objects"
+		}
+		fact(p, string(part.Part)+":", "%s: %s%s", part.State, part.Detail, sound)
 		if len(part.Costs) > 0 {
 			fact(p, "", "affects: %s", strings.Join(part.Costs, ", "))
 		}

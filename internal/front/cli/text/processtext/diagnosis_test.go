@@ -102,3 +102,12 @@ func TestRuntimeFileRefused(t *testing.T) {
 	assert.Contains(t, written(target.Corruptf("overlay: /app/libcoreclr.so: other bytes")), "file refused: overlay: /app/libcoreclr.so: other bytes\n")
 	assert.Contains(t, written(fs.ErrNotExist), "file not found: file does not exist\n")
 }
+
+// TestWholeHeapIsNotSound checks that a heap with all its bytes is not presented as a heap without faults.
+func TestWholeHeapIsNotSound(t *testing.T) {
+	var b strings.Builder
+	p := report.NewPage(&b, false, nil)
+	parts(p, []answer.PartDiagnosis{{Part: answer.PartHeap, State: answer.PartWhole, Detail: "8 of 8 bytes"}, {Part: answer.PartStacks, State: answer.PartWhole, Detail: "1 of 1 threads"}})
+	require.NoError(t, p.Err())
+	assert.Equal(t, "GC heap:       whole: 8 of 8 bytes; verifyheap checks its objects\nthread stacks: whole: 1 of 1 threads\n", b.String())
+}
