@@ -306,7 +306,8 @@ func (h *Heap) readStored(t target.Target) {
 }
 
 // readGaps computes the unused memory of the allocation contexts. A context that does not fit its
-// segment is ignored, since believing it would hide objects.
+// segment is ignored, since believing it would hide objects. So is an empty one where an object begins: a
+// collection empties the context of generation 0 at the start of its first region (gc.cpp, plan_phase).
 func (h *Heap) readGaps() {
 	for _, c := range h.contexts {
 		s := h.Segment(c.Pointer)
@@ -315,6 +316,9 @@ func (h *Heap) readGaps() {
 		}
 		if c.Limit > s.Objects.End || len(h.gaps) > 0 && c.Pointer < h.gaps[len(h.gaps)-1].End {
 			h.warnings = append(h.warnings, target.CorruptHeapf("allocation context %#x-%#x does not fit segment %#x and is left out", uint64(c.Pointer), uint64(c.Limit), uint64(s.Addr)))
+			continue
+		}
+		if c.Pointer == c.Limit && h.objectBegins(c.Pointer) {
 			continue
 		}
 		end := min(s.Objects.End, c.Limit+minObjectSize)
@@ -331,7 +335,7 @@ func (h *Heap) checkDisjoint() {
 		drop := false
 		for !drop && len(kept) > 0 && kept[len(kept)-1].Objects.End > s.Objects.Start {
 			lower := &kept[len(kept)-1]
-			low, up := h.beginsWithObject(lower), h.beginsWithObject(&s)
+			low, up := h.objectBegins(lower.Objects.Start), h.objectBegins(s.Objects.Start)
 			switch {
 			case low && !up || s.Objects.Size() == 0:
 				h.lose(&s, overlaps(&s, lower, "left out"))
@@ -355,9 +359,9 @@ func overlaps(s, other *Segment, fate string) error {
 	return target.CorruptHeapf("segment %#x overlaps segment %#x and is %s", uint64(s.Addr), uint64(other.Addr), fate)
 }
 
-// beginsWithObject reports whether s starts with an object, by the first word.
-func (h *Heap) beginsWithObject(s *Segment) bool {
-	b, err := target.Bytes(h.mem, s.Objects.Start, headSize)
+// objectBegins reports whether an object begins at a, by its first word.
+func (h *Heap) objectBegins(a target.Addr) bool {
+	b, err := target.Bytes(h.mem, a, headSize)
 	if err != nil {
 		return false
 	}

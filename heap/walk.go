@@ -215,7 +215,7 @@ func (w *walker) walk(s *Segment, a, limit target.Addr, out sink) (target.Addr, 
 			a = c.Next
 			continue
 		}
-		if w.h.newest(s, a) && w.h.running() > 0 {
+		if !w.h.inGC && w.h.newest(s, a) && w.h.running() > 0 {
 			return s.Objects.End, true // a thread is in the allocator
 		}
 		if !out.corrupt(c) {

@@ -115,6 +115,16 @@ func TestObjectBeingMade(t *testing.T) {
 	})
 }
 
+// TestEmptyContext: an empty context where an object begins hides nothing; a collection leaves one at the start of generation 0.
+func TestEmptyContext(t *testing.T) {
+	var b builder
+	first := b.small()
+	b.large()
+	objects, bad := walked(b.heap(true, []dac.AllocContext{{Pointer: first, Limit: first}}))
+	assert.Equal(t, b.objs, objects)
+	assert.Empty(t, bad)
+}
+
 func TestLyingContexts(t *testing.T) {
 	var b builder
 	for range 10 {
