@@ -105,8 +105,8 @@ type Waits struct {
 type ThreadWait struct {
 	Thread Thread `json:"thread" doc:"the thread"`
 	Statement
-	Kind   WaitKind    `json:"kind" doc:"what it waits for: a kind of lock, task, static constructor, thread, finalizer (the finalizer thread), wait handle, connection (to a server: to be free or opened), server (its answer)"`
-	Object target.Addr `json:"object,omitempty" doc:"the lock, the task, the Thread, the WaitHandle, or the MethodTable of the class"`
+	Kind   WaitKind    `json:"kind" doc:"what it waits for: a kind of lock, task, static constructor, thread, finalizer (the finalizer thread), wait handle, connection (to a server: to be free or opened), server (its answer), process (the end or the output of a child), stream (data of a named pipe, or room in it)"`
+	Object target.Addr `json:"object,omitempty" doc:"the lock, the task, the Thread, the WaitHandle, the Process, the stream, or the MethodTable of the class"`
 	Type   Text        `json:"type,omitzero" doc:"its type"`
 	Note   string      `json:"note,omitempty" doc:"why the owner of a Mutex is not known, or the counts of a CountdownEvent or Barrier"`
 	Name   string      `json:"name,omitempty" doc:"the field that holds the object, if one was found"`
@@ -139,6 +139,7 @@ const (
 
 	WaitConnection WaitKind = "connection" // to a server: a free or newly opened one
 	WaitServer     WaitKind = "server"     // a server's answer
+	WaitProcess    WaitKind = "process"    // the end or the output of a child process
 )
 
 // An OperationWait is suspended async code that waits at one place for one thing. Equal ones are counted together.
@@ -149,7 +150,7 @@ type OperationWait struct {
 	Line    int         `json:"line,omitempty" doc:"line in it"`
 	From    string      `json:"from,omitempty" doc:"the outermost async method that awaits it, if it is another"`
 	Request string      `json:"request,omitempty" doc:"the HTTP request that it serves, by its method and route, where the chain of awaits leads to it"`
-	Kind    WaitKind    `json:"kind" doc:"what it waits for: a kind of lock, channel, rate limiter, promise (TaskCompletionSource), connection (to a server: to be free or opened), server (its answer), stream, timer, thread pool, task, other"`
+	Kind    WaitKind    `json:"kind" doc:"what it waits for: a kind of lock, channel, rate limiter, promise (TaskCompletionSource), connection (to a server: to be free or opened), server (its answer), process (the end or the output of a child), stream, timer, thread pool, task, other"`
 	Object  target.Addr `json:"object,omitempty" doc:"the object that it waits for; of several promises what holds them"`
 	Type    Text        `json:"type,omitzero" doc:"its type"`
 	Name    string      `json:"name,omitempty" doc:"the field that holds the object, if one was found: behind its class for a static field, behind the type or the static field of its object for another"`

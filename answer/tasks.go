@@ -83,8 +83,11 @@ type AsyncStack struct {
 	// Reason describes what the whole stack waits for.
 	Reason Text      `json:"reason,omitzero" doc:"what all of it waits for, in words"`
 	Why    Statement `json:"why,omitzero" doc:"reason with its arguments"`
-	// Remote is WaitConnection or WaitServer if a client library waits for a server.
-	Remote WaitKind `json:"remote,omitempty" doc:"of code that waits by way of a client library of databases, HTTP or Redis: connection (for one to be free or opened), server (for its answer)"`
+	// Remote is WaitConnection or WaitServer if a client library waits for a server, and WaitProcess, WaitConnection or WaitStream if the code waits
+	// for a child process or for the server of a named pipe.
+	Remote WaitKind `json:"remote,omitempty" doc:"of code that waits for another process. By way of a client library of databases, HTTP or Redis, or for a named pipe: connection (for one to be free or opened). For a server: server (for its answer), stream (for data of a named pipe). For a child: process (for its end or its output)"`
+	// Outside is the file of the child process, or the name of the pipe, that the code waits for; "" for other waits.
+	Outside string `json:"-"`
 	// Frames is depth first: what continues when a frame completes follows it, one level deeper.
 	Frames []AsyncFrame `json:"frames" doc:"the frames, depth first: what continues when a frame completes follows it with a depth of one more"`
 	// Ring is the object at which the chain of awaits closes a cycle; 0 if there is no cycle.

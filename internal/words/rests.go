@@ -47,6 +47,7 @@ var conclusions = []struct {
 	{onHeap, []*Sentence{RefersToAllocator, NotCaught, FailedCommand, FailedTask, AsyncVoid, OfClassFailed, ServiceFailed, HostStopping, HostStartWaits, ClientsUnshared,
 		OneHashCode, Collisions, TimerOverlaps, Overwritten, EndsBefore, AwaitFinalizer, BlocksOf, HandlesOf}},
 	{append(slices.Clip(queue), answer.StackComplete), []*Sentence{ItemsSignal}},
+	{append(slices.Clip(onHeap), answer.StackComplete), []*Sentence{OutsideSilent}},
 	{queue, []*Sentence{AbandonedWaiters, RedisSilent, DatabaseSilent, DatabaseUnopened, ServerSilent, Backlog, OneInBacklog, WaitForConnection, RequestsWait, PoolWithoutWork}},
 
 	// An object that is missing, or a root, would change the numbers or refute it.

@@ -31,7 +31,7 @@ func (g *grapher) blocked() [][]*wait {
 	var out [][]*wait
 	at := map[string]int{}
 	for _, w := range g.s.waits {
-		if len(w.tasks) == 0 && w.event == 0 || w.completed || g.circled[w] || w.entry {
+		if len(w.tasks) == 0 && w.event == 0 || w.completed || g.circled[w] || w.entry || w.accepts() {
 			continue
 		}
 		row := g.rows[w.thread]
@@ -183,7 +183,7 @@ func (g *grapher) waits(w *wait) answer.Statement {
 	switch {
 	case len(w.chain) > 0:
 		return words.AwaitedChain.Of(g.does(w, false), chainMethods(w))
-	case w.join || w.serves != "" || w.callback == callbackOfToken:
+	case w.outside != nil || w.join || w.serves != "" || w.callback == callbackOfToken:
 		return g.does(w, true)
 	}
 	return words.DoesObject.Of(g.does(w, true), g.addressName(row.Object))

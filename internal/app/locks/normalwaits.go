@@ -18,8 +18,8 @@ var idleShapes = []struct {
 	reason string
 	is     func(*operation) bool
 }{
-	{"accepts connections", func(op *operation) bool {
-		return op.thing.cause == tasks.CauseStream && op.through(".AcceptAsync", "SocketConnectionListener.", "ConnectionDispatcher`1.", "TransportManager.")
+	{acceptsClients, func(op *operation) bool {
+		return op.thing.cause == tasks.CauseStream && op.through(".AcceptAsync", "<WaitForConnectionAsync>", "SocketConnectionListener.", "ConnectionDispatcher`1.", "TransportManager.")
 	}},
 	{"waits until the host stops", func(op *operation) bool {
 		return op.waits(tasks.CausePromise, tasks.CauseForever) && (op.through("Microsoft.Extensions.Hosting.") || !op.own && strings.HasPrefix(op.from, "Microsoft.Extensions.Hosting."))
@@ -39,6 +39,9 @@ var idleShapes = []struct {
 		return !op.own && op.waits(tasks.CauseStream, tasks.CausePromise, tasks.CauseTasks, tasks.CauseUnknown)
 	}},
 }
+
+// acceptsClients is the reason why the wait of a server without clients is normal.
+const acceptsClients = "accepts connections"
 
 // entryWaits is the reason why the wait of an async Main is normal.
 const entryWaits = "the program's entry point waits"
@@ -107,7 +110,7 @@ func (g *grapher) joinsWorkers(w *wait) bool {
 	return !slices.ContainsFunc(w.runners, func(t *stackwalk.Thread) bool {
 		n := g.of[t]
 		switch {
-		case n == nil:
+		case n == nil || n.outside != nil:
 			return false
 		case len(n.runners) > 0 || len(n.behind) > 0 || len(n.tasks) > 0 || n.class != 0 || n.join || n.serves != "" || n.unread != "":
 			return true
@@ -168,7 +171,7 @@ func (s *survey) mainCalls(t *stackwalk.Thread) bool {
 // libraryIdles reports whether a library's own thread waits for an event, a pulse or a handle, as a loop without work
 // does.
 func (w *wait) libraryIdles() bool {
-	if !w.library || len(w.runners) > 0 || len(w.behind) > 0 || w.class != 0 || w.join || len(w.tasks) > 0 {
+	if !w.library || w.outside != nil || len(w.runners) > 0 || len(w.behind) > 0 || w.class != 0 || w.join || len(w.tasks) > 0 {
 		return false
 	}
 	return w.pulse || w.lock == nil || w.lock.Kind == answer.LockEvent || w.lock.Kind == answer.LockSemaphore

@@ -25,6 +25,7 @@ type thing struct {
 	state   answer.Statement
 	says    answer.Statement // what it is, if it is not an object
 	cause   tasks.Cause
+	outside string       // the file of a child process, or the name of a pipe
 	lock    *lock        // set for a SemaphoreSlim
 	channel *channelWait // set for a channel
 	writes  bool         // waits for room in the channel
@@ -307,7 +308,7 @@ func (s *survey) thingOf(leaf target.Addr, stack *answer.AsyncStack, known map[t
 		says = words.Text(stack.Reason.String())
 	}
 	if stack.Remote != "" && cause != tasks.CauseNone {
-		return &thing{kind: stack.Remote, cause: tasks.CauseStream, says: says}
+		return &thing{kind: stack.Remote, cause: tasks.CauseStream, says: says, outside: stack.Outside}
 	}
 	l, role := s.nodes[leaf], s.roles[leaf]
 	object := target.Addr(0)

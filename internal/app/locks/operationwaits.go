@@ -25,6 +25,8 @@ type waiters struct {
 	answer.OperationWait
 	thing *thing
 	ops   []*operation
+
+	children int // of a wait for child processes or pipes: how many
 }
 
 // listedOperations is how many operations of a group the answer lists.
@@ -50,7 +52,11 @@ func (g *grapher) grouped(idle *idleCount) []*waiters {
 			continue
 		}
 		t := op.thing
-		k := key{t.addr, t.kind, t.says.Text, op.method.String(), op.file, op.from, g.s.names[t.source], op.request, op.line}
+		says := t.says.Text
+		if t.outside != "" { // each child has its number
+			says = t.says.Says + " " + t.outside
+		}
+		k := key{t.addr, t.kind, says, op.method.String(), op.file, op.from, g.s.names[t.source], op.request, op.line}
 		if name := g.s.names[t.addr]; name != "" && t.isPipe() {
 			k.thing, k.name = 0, name // each connection has one
 		}
@@ -71,6 +77,15 @@ func (g *grapher) grouped(idle *idleCount) []*waiters {
 	slices.SortStableFunc(out, func(a, b *waiters) int { return cmp.Compare(b.Count, a.Count) })
 	g.completing = g.completers(out)
 	for _, w := range out {
+		if w.thing.outside != "" {
+			children := map[string]bool{}
+			for _, op := range w.ops {
+				children[op.thing.says.Text] = true
+			}
+			w.children = len(children)
+			says := words.WaitsFor.Of(andOthers(w.thing.says, w.children))
+			w.Statement = says
+		}
 		if u := g.s.uses[w.thing.lock]; u != nil {
 			w.Holders = g.holders(u.holders)
 		} else if !slices.ContainsFunc(w.ops, func(op *operation) bool { return op.leaf != w.ops[0].leaf }) {

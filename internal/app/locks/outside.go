@@ -34,6 +34,7 @@ type codePlace struct {
 
 // codePaths describe where a method may go from a place. Threads that stand at one place share them.
 type codePaths struct {
+	loops bool         // it may come around to the place
 	after map[int]bool // the offsets that it may still reach; nil for all
 	loads []string     // the types of variables that it may still read; empty text for any
 }
@@ -128,7 +129,7 @@ func pathsFrom(md *dac.MethodDesc, body *metadata.MethodBody, offset int) (*code
 	if err != nil {
 		return nil, err
 	}
-	p := &codePaths{after: g.after(offset)}
+	p := &codePaths{loops: loopsBehind(body.Code, offset, 0), after: g.after(offset)}
 	p.loads, err = tasks.Loads(md, body, func(offset int) bool { return p.after == nil || p.after[offset] })
 	if err != nil {
 		return nil, err

@@ -119,6 +119,7 @@ type survey struct {
 	inside   map[target.Addr]target.Addr    // by object: the object with the field of its name, 0 for a static field; set by nameObjects
 	lost     bool                           // parts of the heap or of the threads could not be read
 	partial  bool                           // not all async methods of the heap could be read
+	children *tasks.Children                // the child processes
 	set      *tasks.Set                     // set by taskSet
 	setLost  bool
 	unread   map[*stackwalk.Thread]bool // threads already recorded as having an unreadable stack
@@ -170,7 +171,7 @@ func (r *Reader) Describe(ctx context.Context, o Options) (*answer.Locks, error)
 
 // survey collects locks and waits.
 func (r *Reader) survey(ctx context.Context, g *answer.Gaps, lose func(error), o heap.ScanOptions) (*survey, error) {
-	s := &survey{r: r, ctx: ctx, gaps: g, byObj: map[target.Addr]*lock{}, mons: map[target.Addr]*lock{}, blocks: map[target.Addr]*dac.SyncBlock{},
+	s := &survey{r: r, ctx: ctx, gaps: g, children: tasks.NewChildren(r.b, r.heap), byObj: map[target.Addr]*lock{}, mons: map[target.Addr]*lock{}, blocks: map[target.Addr]*dac.SyncBlock{},
 		on: map[target.Addr]target.Addr{}, nodes: map[target.Addr]*lock{}, inner: map[target.Addr]target.Addr{}, tasks: map[target.Addr]bool{},
 		lazy: map[target.Addr]objects.Object{}, handles: map[target.Addr]objects.Object{}, bounded: map[target.Addr]bounded{},
 		unread: map[*stackwalk.Thread]bool{}, spins: map[target.Addr]*lock{}, signaling: map[signal]*reach{}}

@@ -36,6 +36,11 @@ func (g *grapher) describe() {
 			row.Kind = answer.WaitFinalizer
 		case w.callback == callbackOfToken:
 			row.Kind = answer.WaitCallback
+		case w.outside != nil:
+			row.Kind, row.Object = w.outside.Kind, w.outside.Object
+			if o, err := g.s.r.b.Objects().TrustedObject(row.Object); err == nil {
+				row.Type = g.s.gaps.Text(o.Type.ManagedName())
+			}
 		case w.join:
 			row.Kind = answer.WaitThread
 			if w.object.Addr != 0 {
@@ -89,6 +94,8 @@ func (g *grapher) awaited(w *wait, typed bool) answer.Statement {
 		return words.TheFinalizer.Of()
 	case w.callback == callbackOfToken:
 		return words.EndOfCallback.Of(words.Text(w.callback))
+	case w.outside != nil:
+		return w.outside.Says
 	case w.join:
 		return g.ended(w)
 	case w.async:

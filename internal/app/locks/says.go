@@ -160,6 +160,8 @@ func (g *grapher) what(w *wait) answer.Statement {
 	switch {
 	case w.class != 0:
 		return words.StaticConstructor.Of(words.Type(row.Type.String()))
+	case w.outside != nil:
+		return w.outside.Says
 	case w.join:
 		return g.ended(w)
 	case w.unread != "":

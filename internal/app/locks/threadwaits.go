@@ -10,6 +10,7 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/app/shapes"
+	"github.com/sosgo/sosgo/internal/app/tasks"
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/internal/threads"
 	"github.com/sosgo/sosgo/objects"
@@ -35,6 +36,8 @@ type wait struct {
 	timeout  int32
 	steps    bool // the class library waits in steps, each for a limited time: the program's wait has no limit that is recorded
 	how      string
+
+	outside *tasks.Outside // what another process has to do, nil for other waits
 
 	remote answer.WaitKind // answer.WaitConnection or answer.WaitServer, if a client library waits for a server
 
@@ -390,6 +393,8 @@ func (s *survey) inferred(t *stackwalk.Thread) {
 		if t := s.thread(w.object); t != nil {
 			w.runners = append(w.runners, t)
 		}
+	case threads.ActivityProcess, threads.ActivityFile:
+		w.outside = tasks.OutsideOf(s.ctx, s.r.b, s.r.walker, s.children, t, s.gaps, &a)
 	case threads.ActivityExit:
 		s.finalizers(w, "runs the handlers of ProcessExit")
 	case threads.ActivityStaticInit, threads.ActivityRuntime:
@@ -404,13 +409,13 @@ func (s *survey) inferred(t *stackwalk.Thread) {
 			w.runners = append(w.runners, runner)
 		}
 	}
-	if w.lock == nil && w.object.Addr == 0 && !w.join {
+	if w.lock == nil && w.object.Addr == 0 && !w.join && w.outside == nil {
 		s.callback(w)
 	}
 	if s.lost && w.lock == nil && w.object.Addr == 0 {
 		w.unread = s.someMonitor(&a)
 	}
-	if w.lock != nil || w.class != 0 || w.object.Addr != 0 || w.join || w.serves != "" || w.callback != "" || w.unread != "" {
+	if w.lock != nil || w.class != 0 || w.object.Addr != 0 || w.join || w.serves != "" || w.callback != "" || w.unread != "" || w.outside != nil {
 		s.addWait(w)
 	} else if a.Err != nil && !errors.Is(a.Err, target.ErrUnsupported) { // a frame that is missing may be the one that waits
 		s.lose(fmt.Errorf("what thread %#x waits for: %w", t.ID(), a.Err))

@@ -63,6 +63,10 @@ func (r *Reader) Waits(ctx context.Context, o Options) (*answer.Waits, error) {
 			}
 			continue
 		}
+		if w.accepts() {
+			idle.add(acceptsClients, g.rows[w.thread].Method, 0)
+			continue
+		}
 		if w.libraryIdles() {
 			idle.add("a library's own thread waits for work", g.rows[w.thread].Method, 0)
 			continue
@@ -83,7 +87,7 @@ func (r *Reader) Waits(ctx context.Context, o Options) (*answer.Waits, error) {
 	if err != nil {
 		return nil, err
 	}
-	rest := slices.Concat(met, failed, g.lostPulses(), g.chains(), g.suspended(groups), g.rings(), g.abandonedWaiters(), g.standing())
+	rest := slices.Concat(met, failed, g.lostPulses(), g.chains(), g.outsiders(groups), g.suspended(groups), g.rings(), g.abandonedWaiters(), g.standing())
 	slices.SortStableFunc(rest, func(a, b answer.Verdict) int { return cmp.Or(byKind(a, b), byStrength(a, b)) })
 	out.Verdicts = append(out.Verdicts, rest...)
 	queued, err := g.queuedItems()
@@ -117,7 +121,7 @@ func (s *survey) waitedFor() map[target.Addr]bool {
 			if c := s.boundedOf(w); c.collection != 0 {
 				out[c.collection] = true
 			}
-		} else if !w.join {
+		} else if !w.join && w.outside == nil {
 			out[w.object.Addr] = true
 		}
 	}

@@ -20,7 +20,7 @@ func (s *Set) Calls(ctx context.Context, o StackOptions) (*answer.AsyncCalls, er
 	}
 	locals := o.Variables
 	o.Variables = false // not read for every call
-	c := &caller{builder: s.builder(o), locals: locals, ctx: ctx, out: out, path: make([]int32, len(s.items)), at: make([]int32, len(s.items)), ends: map[int32]answer.AsyncEnd{}}
+	c := &caller{builder: s.builder(ctx, o), locals: locals, ctx: ctx, out: out, path: make([]int32, len(s.items)), at: make([]int32, len(s.items)), ends: map[int32]answer.AsyncEnd{}}
 	first := c.outermost()
 	out.Stacks = uint64(len(first))
 	c.level(first, 0)

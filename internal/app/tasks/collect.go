@@ -20,9 +20,10 @@ import (
 // A Set holds the tasks and async method boxes of a heap, and what continues when each of them completes. It is
 // immutable after Collect.
 type Set struct {
-	r     *Reader
-	items []item // by address
-	index addressIndex
+	r        *Reader
+	children *Children
+	items    []item // by address
+	index    addressIndex
 	// The edges of item i are edges[start[i]:start[i+1]].
 	start []uint32
 	edges []edge
@@ -63,7 +64,7 @@ type edge struct {
 
 // Collect walks the heap with several workers and gathers tasks and boxes. Set.Note returns what could not be read.
 func (r *Reader) Collect(ctx context.Context, h *heap.Heap, o heap.ScanOptions) (*Set, error) {
-	s := &Set{r: r}
+	s := &Set{r: r, children: NewChildren(r.b, h)}
 	var stats heap.Stats
 	lost := map[string]*lostItems{}
 	unknown := map[*kind]bool{}

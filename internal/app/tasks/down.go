@@ -33,6 +33,7 @@ func (b *builder) down(out *answer.AsyncStack, i int32) {
 		}
 		if next == 0 {
 			out.Explain(b.r.withPeer(&out.Gaps, at.addr, says))
+			b.outside(out)
 			b.remote(out)
 			return
 		}

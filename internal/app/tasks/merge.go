@@ -18,7 +18,7 @@ func (s *Set) Merged(ctx context.Context, o StackOptions) (*answer.Async, error)
 	if err := s.Note(&out.Gaps); err != nil {
 		return nil, err
 	}
-	m := &merger{builder: s.builder(o), ctx: ctx, out: out, path: map[target.Addr]int{}}
+	m := &merger{builder: s.builder(ctx, o), ctx: ctx, out: out, path: map[target.Addr]int{}}
 	var first []member
 	m.starts(func(i int32, part bool) bool {
 		first = append(first, member{edge{s.items[i].addr, i, false}, 1, part})

@@ -40,8 +40,12 @@ type networkStream struct {
 }
 
 // NamePeer adds the peer to the activity of a thread that waits for the network, if the process has connected the socket that the frames of its wait
-// refer to. It notes what it can't read of that socket.
+// refer to. To the wait for a child process or for the server of a pipe it adds which one. It notes what it can't read.
 func NamePeer(ctx context.Context, b *objects.Binder, w *stackwalk.Walker, t *stackwalk.Thread, gaps *answer.Gaps, a *threads.ThreadActivity) {
+	if w := OutsideOf(ctx, b, w, nil, t, gaps, a); w != nil {
+		a.Text = "waits for " + w.Says.Text
+		return
+	}
 	if a.Activity != threads.ActivitySocket || t.OS == nil || t.Managed == nil {
 		return
 	}

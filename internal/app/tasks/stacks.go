@@ -231,7 +231,7 @@ func (c *selection) starts(yield func(i int32, part bool) bool) {
 // not be read.
 func (s *Set) Stacks(ctx context.Context, o StackOptions) iter.Seq2[*answer.AsyncStack, error] {
 	return func(yield func(*answer.AsyncStack, error) bool) {
-		b := s.builder(o)
+		b := s.builder(ctx, o)
 		b.starts(func(i int32, part bool) bool {
 			if err := ctx.Err(); err != nil {
 				yield(nil, err)
@@ -252,13 +252,14 @@ func (s *Set) Stacks(ctx context.Context, o StackOptions) iter.Seq2[*answer.Asyn
 	}
 }
 
-func (s *Set) builder(o StackOptions) *builder {
-	return &builder{selection: s.choose(o), seen: make([]int32, len(s.items)), words: map[Flags]string{}, others: map[target.Addr]int32{}}
+func (s *Set) builder(ctx context.Context, o StackOptions) *builder {
+	return &builder{ctx: ctx, selection: s.choose(o), seen: make([]int32, len(s.items)), words: map[Flags]string{}, others: map[target.Addr]int32{}}
 }
 
 // A builder builds stacks one after another.
 type builder struct {
 	*selection
+	ctx    context.Context
 	number int32                 // number of the stack
 	seen   []int32               // by item: the number of the last stack that contains it
 	others map[target.Addr]int32 // the same for objects that are not items

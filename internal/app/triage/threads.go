@@ -30,6 +30,9 @@ func waits(ctx context.Context, q *Answers) (view, error) {
 			f.Severity = answer.SeverityWarning // a lock is often held when a dump is written
 		}
 		f.Severity = cmp.Or(x.Severity, f.Severity)
+		if x.Kind == answer.FindingDependency { // no client library waits
+			f.Next = nil
+		}
 		if len(x.Show) > 0 {
 			f.Next = append(slices.Clone(x.Show), f.Next...)
 		}
