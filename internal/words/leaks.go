@@ -41,6 +41,8 @@ var (
 	KeptSome      = say("some kept by a root", "{some} of {members} that were followed kept by {root}")
 
 	OftenChanged  = say("elements replaced", "its elements come and go, as in a cache with a limit: {changes} changes of {elements} elements")
+	AtCapacity    = say("collection at its capacity", "it is full, as a cache with a limit is: its {elements} elements are as many as the read-only field {field} says, after {changes} changes")
+	WithinLimit   = say("cache within its limit", "it is a cache with a limit: its entries have a size of {sum} of at most {limit} (SizeLimit)")
 	YoungElements = say("young elements", "its elements come and go, as in a cache with a limit: {younger} of {elements} are in places that are older")
 
 	OneHashCode = say("keys with one hash code", "{least?}{keys} of {elements key|keys}{type?} have one hash code: a search compares them one by one")

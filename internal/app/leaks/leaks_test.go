@@ -406,3 +406,23 @@ func TestChainOfTypes(t *testing.T) {
 	assert.Contains(t, s.Path.Root.Name, "Clerk.Feed.head")
 	assert.Len(t, s.Path.Objects, 1, "the first key")
 }
+
+// TestFullCaches checks that a cache of the program with as many entries as its capacity says, after 1,481 additions, and a MemoryCache with a SizeLimit
+// of 245,000 have evidence that their elements come and go.
+func TestFullCaches(t *testing.T) {
+	d, err := sosgo.Open("../../../testdata/dumps/values/net9-caches/net9-caches.dmp.zst", sosgo.Options{Offline: true})
+	require.NoError(t, err)
+	defer d.Close()
+	a := findIn(t, d, leaks.Options{})
+	says := map[string]string{}
+	for i := range a.Suspects {
+		s := &a.Suspects[i]
+		if s.Owner != nil {
+			says[s.Owner.Type.S] = s.Turnover.Text
+		} else if s.Point != nil {
+			says[s.Point.Type.S] = s.Turnover.Text
+		}
+	}
+	assert.Equal(t, "it is full, as a cache with a limit is: its 500 elements are as many as the read-only field capacity says, after 1481 changes", says["Mart.Lru"])
+	assert.Equal(t, "it is a cache with a limit: its entries have a size of 232400 of at most 245000 (SizeLimit)", says["Microsoft.Extensions.Caching.Memory.MemoryCache"])
+}

@@ -8,7 +8,9 @@ import (
 	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/app/leaks/internal/says"
+	"github.com/sosgo/sosgo/internal/base/compilernames"
 	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/target"
 )
 
 // The collections that count their changes: additions, and in some versions removals.
@@ -20,6 +22,24 @@ type (
 	changingList struct {
 		_       objects.Shape    `of:"System.Collections.Generic.List<>|System.Collections.Generic.Queue<>|System.Collections.Generic.LinkedList<>"`
 		Changes objects.IntField `field:"_version|version"`
+	}
+)
+
+// A MemoryCache with a limit drops entries to stay below it (MemoryCache.cs of Microsoft.Extensions.Caching.Memory). No limit is a negative number.
+type (
+	limitedCache struct {
+		_       objects.Shape    `of:"Microsoft.Extensions.Caching.Memory.MemoryCache"`
+		Options objects.RefField `field:"_options"`
+		State   objects.RefField `field:"_coherentState,optional"`
+		Size    objects.IntField `field:"_cacheSize,optional"`
+	}
+	limitedState struct {
+		_    objects.Shape    `of:"Microsoft.Extensions.Caching.Memory.MemoryCache+CoherentState"`
+		Size objects.IntField `field:"_cacheSize"`
+	}
+	limitedOptions struct {
+		_     objects.Shape    `of:"Microsoft.Extensions.Caching.Memory.MemoryCacheOptions"`
+		Limit objects.IntField `field:"_sizeLimit"`
 	}
 )
 
@@ -45,10 +65,87 @@ func (f *finder) turnover(s *suspect) answer.Statement {
 			return says.Changed(changes, s.elements.Value)
 		}
 	}
+	if says := f.limited(n); !says.IsZero() {
+		return says
+	}
 	if s.younger >= manyReplaced && 100*s.younger >= moreReplaced*s.count {
 		return says.Younger(s.younger, s.count)
 	}
 	return answer.Statement{}
+}
+
+// limited returns the evidence that a MemoryCache has a limit, or that an object of the program has as many elements in a collection as a field says
+// that it has read-only, and has replaced some. A collection that only grows is of that size for a moment.
+func (f *finder) limited(n graph.Node) answer.Statement {
+	if c, x, err := bind[*limitedCache](f, n); err == nil {
+		return f.cacheLimit(c, x)
+	}
+	if answer.LibraryMethod(f.typeName(n) + ".") {
+		return answer.Statement{}
+	}
+	o, err := f.object(n)
+	if err != nil {
+		return answer.Statement{}
+	}
+	fields, err := o.Type.Fields()
+	if err != nil {
+		return answer.Statement{}
+	}
+	limits := map[uint64]string{}
+	for _, field := range fields {
+		if field.Err() != nil || field.Static || field.Attributes&readOnly == 0 {
+			continue
+		}
+		if v, err := field.At(target.Addr(objects.InstanceOf(o))).Int(); err == nil && v >= manyReplaced {
+			limits[uint64(v)] = field.Name
+		}
+	}
+	if len(limits) == 0 {
+		return answer.Statement{}
+	}
+	for _, c := range f.g.Referents(n) {
+		if !f.g.IsObject(c) || f.doms.Idom(c) != n {
+			continue
+		}
+		count := f.elements(graph.NoNode, c)
+		field := limits[count.Value]
+		if count.Err() != nil || field == "" {
+			continue
+		}
+		replaced := max(manyReplaced, count.Value/100*moreReplaced)
+		if changes := f.changes(c); changes >= count.Value+replaced {
+			return says.Full(count.Value, compilernames.Pretty(field), changes)
+		}
+	}
+	return answer.Statement{}
+}
+
+// readOnly is the flag of a field that only constructors set (FieldAttributes.InitOnly, ECMA-335 II.23.1.5).
+const readOnly = 0x20
+
+// cacheLimit returns the evidence that a MemoryCache has a limit, and keeps it.
+func (f *finder) cacheLimit(c *limitedCache, x objects.Instance) answer.Statement {
+	o, at, err := bindAt[*limitedOptions](f, &c.Options, x)
+	if err != nil || o == nil {
+		return answer.Statement{}
+	}
+	limit, err := o.Limit.Int(at)
+	if err != nil || limit <= 0 {
+		return answer.Statement{}
+	}
+	size, sizeAt := &c.Size, x
+	if c.State.Has() {
+		s, at, err := bindAt[*limitedState](f, &c.State, x)
+		if err != nil || s == nil {
+			return answer.Statement{}
+		}
+		size, sizeAt = &s.Size, at
+	}
+	sum, err := size.Int(sizeAt)
+	if err != nil || sum < 0 || sum > limit {
+		return answer.Statement{}
+	}
+	return says.Limited(uint64(sum), uint64(limit))
 }
 
 // changes returns how often a collection was changed, or 0 if it does not count that.

@@ -26,6 +26,7 @@ var stores = []struct {
 	{"stack", []string{"System.Collections.Generic.Stack<Shed.Item>", inStock}},
 	{"hashset", []string{"System.Collections.Generic.HashSet<Shed.Item>", inStock}},
 	{"linkedlist", []string{"System.Collections.Generic.LinkedList<Shed.Item>", inStock}},
+	{"capped", []string{"Shed.Capped", inStock}},
 	{"sortedset", []string{"System.Collections.Generic.SortedSet<Shed.Item>", inStock}},
 	{"sorteddictionary", []string{"System.Collections.Generic.SortedDictionary<System.Int32, Shed.Item>", inStock}},
 	{"sortedlist", []string{"System.Collections.Generic.SortedList<System.Int32, Shed.Item>", inStock}},
@@ -103,7 +104,7 @@ func TestStores(t *testing.T) {
 			assert.Empty(t, p.triage(t, kind, "few").Findings)
 		})
 	}
-	for _, kind := range []string{"concurrentdictionary", "dictionary", "fifo", "queue", "list", "linkedlist"} {
+	for _, kind := range []string{"concurrentdictionary", "dictionary", "fifo", "queue", "list", "linkedlist", "capped"} {
 		t.Run(kind+" turns", func(t *testing.T) {
 			assert.Empty(t, p.triage(t, kind, "turns").Findings)
 		})

@@ -14,6 +14,8 @@ namespace Shed
     public sealed class Session { public readonly Dictionary<int, Item> items = new Dictionary<int, Item>(); public readonly AutoResetEvent ended = new AutoResetEvent(false); public Session() { for (int i = 0; i < 40; i++) items[i] = new Item(i, 4000); } public void Lives() { lock (items) ended.WaitOne(); GC.KeepAlive(this); } }
     public sealed class Hall { public event Action<int> Opened; public void Open() { if (Opened != null) Opened(1); } public object Subscribers { get { return Opened; } } }
     public sealed class Guest { public readonly byte[] load = new byte[3000]; public void Comes(int n) { GC.KeepAlive(load); } }
+    // a cache of the program, which drops its oldest item if it is full, unless it forgets to
+    public sealed class Capped { readonly int limit; readonly Dictionary<int, Item> items = new Dictionary<int, Item>(); readonly Queue<Item> order = new Queue<Item>(); public Capped(int n) { limit = n; } public void Add(Item i, bool drops) { if (drops && items.Count >= limit) items.Remove(order.Dequeue().id); items[i.id] = i; order.Enqueue(i); } }
     public static class Stock
     {
         public static object kept, other;
@@ -58,6 +60,7 @@ namespace Shed
                 case "queue": Stock.kept = Fill(new Queue<Item>(), "Enqueue", false, many); return true;
                 case "stack": Stock.kept = Fill(New(G + "Stack`1", Col, typeof(Item)), "Push", false, many); return true;
                 case "hashset": Stock.kept = Fill(New(G + "HashSet`1", Core, typeof(Item)), "Add", false, many); return true;
+                case "capped": { var c = new Capped(many); for (int i = 0; i < many; i++) c.Add(I(i), false); Stock.kept = c; return true; }
                 case "linkedlist": { var l = New(G + "LinkedList`1", Col, typeof(Item)); for (int i = 0; i < many; i++) ((ICollection<Item>)l).Add(I(i)); Stock.kept = l; return true; }
                 case "sortedset": Stock.kept = Fill(New(G + "SortedSet`1", Col, typeof(Item)), "Add", false, many); return true;
                 case "sorteddictionary": Stock.kept = Fill(New(G + "SortedDictionary`2", Col, typeof(int), typeof(Item)), "Add", true, many); return true;
@@ -118,6 +121,7 @@ namespace Shed
                 case "fifo": { var d = new Dictionary<int, Item>(); var q = new Queue<int>(); Stock.kept = d; Stock.other = q; for (int i = 0; i < 20000; i++) { if (d.Count == Few) d.Remove(q.Dequeue()); d[i] = B(i); q.Enqueue(i); } return true; }
                 case "queue": { var q = new Queue<Item>(); Stock.kept = q; for (int i = 0; i < 20000; i++) { if (q.Count == Few) q.Dequeue(); q.Enqueue(B(i)); } return true; }
                 case "list": { var l = new List<Item>(); Stock.kept = l; for (int i = 0; i < 20000; i++) { if (l.Count == Few) l.RemoveAt(0); l.Add(B(i)); } return true; }
+                case "capped": { var c = new Capped(Many); Stock.kept = c; for (int i = 0; i < 20000; i++) c.Add(I(i), true); return true; }
                 case "linkedlist": { var l = (ICollection<Item>)New(G + "LinkedList`1", Col, typeof(Item)); Stock.kept = l; var m = Method(l, "RemoveFirst", 0); for (int i = 0; i < 20000; i++) { if (l.Count == Few) m.Invoke(l, null); l.Add(B(i)); } return true; }
             }
             return false;

@@ -293,6 +293,16 @@ func Changed(changes, elements uint64) answer.Statement {
 	return words.OftenChanged.Of(words.N(changes), words.N(elements))
 }
 
+// Full states that a collection has as many elements as a read-only field says, and was changed more often.
+func Full(elements uint64, field string, changes uint64) answer.Statement {
+	return words.AtCapacity.Of(words.N(elements), words.Field(field), words.N(changes))
+}
+
+// Limited states the limit of a MemoryCache, and the sum of the sizes of its entries.
+func Limited(sum, limit uint64) answer.Statement {
+	return words.WithinLimit.Of(words.N(sum), words.N(limit))
+}
+
 // Younger states how many elements were put into nodes that are older.
 func Younger(younger, elements uint64) answer.Statement {
 	return words.YoungElements.Of(words.N(younger), words.N(elements))
