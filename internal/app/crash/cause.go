@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/base/compilernames"
 	"github.com/sosgo/sosgo/internal/words"
 	"github.com/sosgo/sosgo/target"
 )
@@ -223,7 +224,12 @@ func (f *Fault) usual() answer.Statement {
 
 // inFunction names a function with its line.
 func inFunction(p *Place) answer.Statement {
-	return words.InFunction.Of(words.Method(p.Function), sourceLine(p.File, p.Line))
+	return words.InFunction.Of(words.Method(sourceName(p.Function)), sourceLine(p.File, p.Line))
+}
+
+// sourceName returns the name of a function as its source code has it, for sentences.
+func sourceName(function string) string {
+	return strings.TrimSuffix(compilernames.Pretty(function), " [state machine]")
 }
 
 // sourceLine names a line of source code, or returns the zero Statement.

@@ -114,7 +114,7 @@ func TestHostThatFailed(t *testing.T) {
 	assert.Equal(t, answer.FindingService, out.Verdicts[0].Kind)
 	assert.Equal(t, answer.StrengthLikely, out.Verdicts[0].Strength)
 	assert.Equal(t, "the host of prog did not start: its StartAsync has ended: System.IO.IOException: Failed to bind to address http://127.0.0.1:5000: address already in use., "+
-		"in Depot.Server.<Bind>c__async0.MoveNext", out.Verdicts[0].Text)
+		"in Depot.Server.Bind", out.Verdicts[0].Text)
 }
 
 // TestHostsThatStart checks where hosts stand that have not started: in a method of a service, or in the await of its StartAsync. A host that

@@ -9,6 +9,8 @@ import "strings"
 //	Shop.Cart.<Pay>m__2(Int32)                        Shop.Cart.Pay.<lambda>(Int32)
 //	Shop.Cart.<Pay>g__Check|3_0()                     Shop.Cart.Pay.Check()
 //	Shop.Cart+<PayAsync>d__7.MoveNext()               Shop.Cart.PayAsync [state machine]
+//	Shop.Cart+<PayAsync>c__async0.MoveNext()          Shop.Cart.PayAsync [state machine]
+//	Shop.Cart+<Pay>c__AnonStorey1.<>m__0()            Shop.Cart.Pay.<lambda>()
 //
 // F# names contain the line:
 //
@@ -16,8 +18,8 @@ import "strings"
 //	Shop.Cart.check@15(Int32)                         Shop.Cart.check(Int32)
 //	Shop.Cart+pay@12.MoveNext()                       Shop.Cart.pay [state machine]
 //
-// The C# forms follow Roslyn's GeneratedNames; m__ is a lambda of Mono's compiler. Pretty returns
-// other names unchanged.
+// The C# forms follow Roslyn's GeneratedNames; m__, c__async, c__Iterator and c__AnonStorey are of
+// Mono's compiler. Pretty returns other names unchanged.
 func Pretty(name string) string {
 	if !strings.ContainsAny(name, "<@") {
 		return name
@@ -41,8 +43,14 @@ func Pretty(name string) string {
 			closure, machine = parts[i+1] == "Invoke" || parts[i+1] == "Specialize", parts[i+1] == "MoveNext" || parts[i+1] == "GenerateNext"
 		case kind == 0:
 			out = append(out, p)
-		case kind == 'c': // the class of a closure: only holds lambdas
-		case kind == 'd' && i < len(parts)-1:
+		case kind == 'c' && strings.HasPrefix(rest, "__AnonStorey") && method != "":
+			if len(out) == 0 || out[len(out)-1] != method { // closures are nested in one another
+				out = append(out, method)
+			}
+		case kind == 'c' && method == "": // the class of a closure: only holds lambdas
+		case kind == 'm' && method == "":
+			out = append(out, Lambda+arguments(p))
+		case (kind == 'd' || kind == 'c') && i < len(parts)-1:
 			out = append(out, method)
 			machine = true
 		case kind == 'b' || kind == 'm' && strings.HasPrefix(rest, "__"):
@@ -101,7 +109,8 @@ func generated(p string) (method string, kind byte, rest string) {
 		return "", 0, ""
 	}
 	method, kind, rest = p[1:end], p[end+1], p[end+2:]
-	if method == "" && kind != 'c' || method != "" && kind == 'c' {
+	mono := strings.HasPrefix(rest, "__async") || strings.HasPrefix(rest, "__Iterator") || strings.HasPrefix(rest, "__AnonStorey")
+	if method == "" && kind != 'c' && kind != 'm' || method != "" && kind == 'c' && !mono {
 		return "", 0, ""
 	}
 	// A lambda in a lambda, or in an async method: the innermost name counts.
