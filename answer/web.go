@@ -441,7 +441,7 @@ type Worker struct {
 type AsyncWork struct {
 	Reason Text         `json:"reason,omitzero" doc:"what all of it waits for, in words"`
 	Why    Statement    `json:"why,omitzero" doc:"reason with its arguments" text:"-"`
-	Remote WaitKind     `json:"remote,omitempty" doc:"of code that waits by way of a client library: connection (for one to be free or opened), server (for its answer)"`
+	Remote WaitKind     `json:"remote,omitempty" doc:"of code that waits for another process: connection (for one to be free or opened), server (for its answer), stream (for data of a named pipe), process (for the end of a child or its output)"`
 	Frames []AsyncFrame `json:"frames" doc:"the frames, the innermost first, up to the outermost that has it; as those of dumpasync"`
 }
 

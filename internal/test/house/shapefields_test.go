@@ -615,6 +615,8 @@ var nameless = map[string][]string{
 
 // absent lists shapes with types that are missing in some versions of their library, and the reasons.
 var absent = map[string]string{
+	"tasks.processHolder":         "6: Windows has a handle there",
+	"tasks.processState":          "6: Windows has a handle there",
 	"locks.registrations":         "31: a partition of the CancellationTokenSource has the callbacks",
 	"interop.anchor":              "31: ComWrappers is of .NET 5 and later",
 	"interop.factory":             "31: ComWrappers is of .NET 5 and later",
@@ -779,6 +781,7 @@ var unseen = map[string]string{
 	"Microsoft.Data.ProviderBase.DbConnectionPool+PendingGetConnection": "as the class of Microsoft.Data.SqlClient of that name, by its source",
 	// Types of System.Text.RegularExpressions: the program of no recorded version has used them.
 	"System.Text.RegularExpressions.Regex":       "of the class library's source",
+	"System.IO.Pipes.NamedPipeClientStream":      "of the class library's source, and as dumps of .NET 9 have it",
 	"System.Text.RegularExpressions.RegexRunner": "of the class library's source",
 	"locks.regex pattern":                        "of the class library's source",
 	"locks.regex roptions":                       "of the class library's source",
@@ -811,6 +814,7 @@ var unseen = map[string]string{
 	"Microsoft.FSharp.Core.FSharpOption`1":                          "of FSharp.Core 4.7, and of the library's source",
 	"tasks.activation contents":                                     "of FSharp.Core 4.7, and of the library's source",
 	"tasks.activationContents cont@":                                "of FSharp.Core 4.7, and of the library's source",
+	"tasks.pipeClient _normalizedPipePath":                          "of the class library's source, and as dumps of .NET 9 have it",
 	"tasks.mailbox savedCont":                                       "of FSharp.Core 4.7, and of the library's source",
 	"tasks.someClosure value":                                       "of FSharp.Core 4.7, and of the library's source",
 	"tasks.someClosure item":                                        "of FSharp.Core 4.7, and of the library's source",
