@@ -92,7 +92,9 @@ type Suspect struct {
 	Literals bool `json:"literals,omitempty" doc:"strings in an array of objects to which a strong handle leads directly: the runtime keeps literals and interned strings so"`
 	// Targets counts the objects that delegates, timers and registrations call.
 	Targets []TypeCount `json:"targets,omitempty" doc:"types of the objects that handlers, timers or registrations call, or of disposables"`
-	Name    Text        `json:"name,omitzero" doc:"the event, or the method that timers call"`
+	Name    Text        `json:"name,omitzero" doc:"the event, the delegate, or the method that timers call"`
+	// Delegate reports that Name is a field or an element of a delegate type, and not known to be an event.
+	Delegate bool `json:"delegate,omitempty" doc:"name is a field or an element of a delegate type, and not known to be an event"`
 	// Turnover is the evidence that the elements of a collection are replaced again and again.
 	Turnover Statement `json:"turnover,omitzero" doc:"evidence that the elements of the collection are replaced again and again, as in a cache with a limit"`
 	// Chain is the evidence of a poor hash code.

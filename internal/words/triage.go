@@ -30,6 +30,8 @@ var (
 	Handlers        = say("handlers that hold", "{handlers} handlers{event} hold {size}, {share} of what lives, with {objects} {type}{local?}{keeper?}")
 	HandlersOf      = say("handlers of an object", " of {owner}")
 	HandlersOfEvent = say("handlers of an event", " of the event {event}")
+	HandlersOfField = say("handlers of a delegate field", " of the delegate {field}")
+	HandlersOfOwned = say("handlers of an object's delegate field", " of the delegate {field} of {owner}")
 	HandlersOfOwner = say("handlers of an object's event", " of the event {event} of {owner}")
 	AmongIt         = say("a part of what is held", ", among it {objects} {type}")
 	MostOfIt        = say("most of what is held", ", most of it by {objects} {type}")

@@ -133,6 +133,7 @@ type suspect struct {
 	targets  *counts
 	dead     uint64 // dead weak references
 	name     answer.Text
+	delegate bool // name is no event
 	awaits   answer.Text
 	locals   []answer.AsyncLocalValues
 	table    answer.Statement // names the ConditionalWeakTable that attaches it or its members

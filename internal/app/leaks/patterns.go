@@ -105,6 +105,7 @@ func (f *finder) event(ctx context.Context, n, list graph.Node) error {
 		} else {
 			s.name = f.x.Names().Text(&f.a.Gaps, before)
 		}
+		s.delegate = !f.isEvent(before, s.name.S)
 	}
 	f.part[n], f.part[list] = true, true
 	f.found = append(f.found, s)

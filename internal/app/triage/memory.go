@@ -488,6 +488,10 @@ func handlersOf(s *answer.Suspect, owner answer.Statement) answer.Statement {
 	switch {
 	case s.Name.S == "":
 		return words.HandlersOf.Of(owner)
+	case s.Owner == nil && s.Delegate:
+		return words.HandlersOfField.Of(words.Field(s.Name.S))
+	case s.Delegate:
+		return words.HandlersOfOwned.Of(words.Field(s.Name.S), owner)
 	case s.Owner == nil:
 		return words.HandlersOfEvent.Of(words.Field(s.Name.S))
 	}

@@ -52,6 +52,7 @@ var stores = []struct {
 	{"twice", []string{"7,500 Shed.Item hold", "kept in 2 ways: static Shed.Stock.kept, static Shed.Stock.other"}},
 	{"twofields", []string{"List<Shed.Item>", "kept in 2 ways: static Shed.Stock.kept, static Shed.Stock.other"}},
 	{"handlers", []string{"7,500 handlers of the event Opened of Shed.Hall", "with 7,500 Shed.Guest, kept by static Shed.Stock.hall"}},
+	{"calls", []string{"7,500 handlers of the delegate Calls of Shed.Hall", "with 7,500 Shed.Guest, kept by static Shed.Stock.hall"}},
 	{"registrations", []string{"System.Threading.CancellationTokenSource", "most of it by 7,500 Shed.Item, kept by static Shed.Stock.closing"}},
 	{"threads", []string{"20 System.Collections.Generic.Dictionary<System.Int32, Shed.Item> hold", "each of 8 that were followed kept in several ways", "thread static Shed.Stock.mine of a thread"}},
 	{"locals", []string{"20 System.Collections.Generic.List<Shed.Item> hold", "each of 8 that were followed kept in several ways", "static Shed.Stock.each"}},

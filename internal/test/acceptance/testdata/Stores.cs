@@ -12,7 +12,7 @@ namespace Shed
 {
     public sealed class Item : IComparable { public readonly byte[] load; public readonly int id; public Item(int i, int n) { id = i; load = new byte[n]; } public int CompareTo(object o) { return id.CompareTo(((Item)o).id); } }
     public sealed class Session { public readonly Dictionary<int, Item> items = new Dictionary<int, Item>(); public readonly AutoResetEvent ended = new AutoResetEvent(false); public Session() { for (int i = 0; i < 40; i++) items[i] = new Item(i, 4000); } public void Lives() { lock (items) ended.WaitOne(); GC.KeepAlive(this); } }
-    public sealed class Hall { public event Action<int> Opened; public void Open() { if (Opened != null) Opened(1); } public object Subscribers { get { return Opened; } } }
+    public sealed class Hall { public event Action<int> Opened; public Action<int> Calls; public void Open() { if (Opened != null) Opened(1); } public object Subscribers { get { return Opened; } } }
     public sealed class Guest { public readonly byte[] load = new byte[3000]; public void Comes(int n) { GC.KeepAlive(load); } }
     // a cache of the program, which drops its oldest item if it is full, unless it forgets to
     public sealed class Capped { readonly int limit; readonly Dictionary<int, Item> items = new Dictionary<int, Item>(); readonly Queue<Item> order = new Queue<Item>(); public Capped(int n) { limit = n; } public void Add(Item i, bool drops) { if (drops && items.Count >= limit) items.Remove(order.Dequeue().id); items[i.id] = i; order.Enqueue(i); } }
@@ -91,6 +91,7 @@ namespace Shed
                 // one store, two fields
                 case "twofields": Stock.kept = Stock.other = Fill(new List<Item>(), "Add", false, many); return true;
                 // handlers of Stock.hall.Opened
+                case "calls": { for (int i = 0; i < many; i++) Stock.hall.Calls += new Guest().Comes; return true; }
                 case "handlers": for (int i = 0; i < many; i++) Stock.hall.Opened += new Guest().Comes; return true;
                 // registrations with Stock.closing
                 case "registrations": for (int i = 0; i < many; i++) { var x = I(i); Stock.closing.Token.Register(o => GC.KeepAlive(o), x); } return true;

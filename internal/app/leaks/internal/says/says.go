@@ -63,7 +63,12 @@ func Title(s *answer.Suspect) answer.Statement {
 		case s.Name.IsZero():
 			return words.OneHandlers.Of(n, typeOf(s.Point))
 		case s.Owner != nil:
+			if s.Delegate {
+				return words.DelegateHandlers.Of(n, words.Field(s.Name.String()), typeOf(s.Owner))
+			}
 			return words.EventHandlers.Of(n, words.Field(s.Name.String()), typeOf(s.Owner))
+		case s.Delegate:
+			return words.StaticCalls.Of(n, words.Field(s.Name.String()))
 		}
 		return words.StaticHandlers.Of(n, words.Field(s.Name.String()))
 	case answer.SuspectTimers:
@@ -126,6 +131,8 @@ func Remedy(s *answer.Suspect) answer.Statement {
 	switch says := remedies[s.Kind]; {
 	case !s.Awaits.IsZero():
 		return words.FreedDelay.Of()
+	case s.Delegate:
+		return words.FreedDelegate.Of()
 	case says != nil:
 		return says.Of()
 	case s.Weak == answer.LinkCached:
