@@ -149,7 +149,7 @@ func (s *survey) threadLoops(w *wait) bool {
 		return true
 	}
 	for i := range s.code {
-		f := &s.code[i]
+		f := s.code[i]
 		if f.thread != w.thread {
 			continue
 		}
