@@ -253,14 +253,18 @@ type cue struct {
 var cues = sync.OnceValue(func() *cueTable {
 	t := &cueTable{cues: map[uint16][]cue{}}
 	for i, f := range forms() {
-		for _, c := range f.cues {
-			pair := uint16(c[0]) | uint16(c[1])<<8
-			t.pairs[pair>>3] |= 1 << (pair & 7)
-			t.cues[pair] = append(t.cues[pair], cue{c[2:], 1 << i})
-		}
+		t.add(f.cues, 1<<i)
 	}
 	return t
 })
+
+func (t *cueTable) add(list []string, forms uint32) {
+	for _, c := range list {
+		pair := uint16(c[0]) | uint16(c[1])<<8
+		t.pairs[pair>>3] |= 1 << (pair & 7)
+		t.cues[pair] = append(t.cues[pair], cue{c[2:], forms})
+	}
+}
 
 // lowered returns c in lower case if it is an ASCII letter.
 func lowered(c byte) byte {
@@ -272,8 +276,10 @@ func lowered(c byte) byte {
 
 // Cued returns a bitmap of the forms that a text may contain. text is UTF-8, or the ASCII
 // characters of another encoding.
-func Cued(text []byte) (bits uint32) {
-	t := cues()
+func Cued(text []byte) (bits uint32) { return cues().in(text) }
+
+// in returns a bitmap of the forms with cues in a text.
+func (t *cueTable) in(text []byte) (bits uint32) {
 	last := byte(0)
 	for i, c := range text {
 		c = lowered(c)

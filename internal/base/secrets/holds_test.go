@@ -1,7 +1,11 @@
 package secrets
 
 import (
+	"maps"
+	"slices"
+	"strings"
 	"testing"
+	"unicode"
 
 	"github.com/stretchr/testify/assert"
 )
@@ -22,4 +26,23 @@ func TestHolds(t *testing.T) {
 	assert.False(t, HoldsKey("Spinner"))
 	assert.Equal(t, "password", Bare("<password>5__2"))
 	assert.Equal(t, "<>1__state", Bare("<>1__state"))
+}
+
+// TestMayBeNamed: no word of a name is missing, and nothing is allocated.
+func TestMayBeNamed(t *testing.T) {
+	isASCII := func(s string) bool {
+		return !strings.ContainsFunc(s, func(r rune) bool { return r > unicode.MaxASCII })
+	}
+	for _, list := range [][]string{slices.Collect(maps.Keys(words)), joined, {"DbPassword", "X-Api-Key", "pwd", "MOT_DE_PASSE"}} {
+		for _, word := range list {
+			if isASCII(word) {
+				assert.True(t, MayBeNamed([]byte(strings.ToUpper(word))), word)
+			}
+		}
+	}
+	for _, name := range []string{"Name", "Host", "order 1042", "", "p", "ke y"} {
+		assert.False(t, MayBeNamed([]byte(name)), name)
+	}
+	name := []byte("Some Name")
+	assert.Zero(t, testing.AllocsPerRun(100, func() { MayBeNamed(name) }))
 }

@@ -2,6 +2,7 @@ package secrets
 
 import (
 	"bytes"
+	"encoding/base64"
 	"io"
 	"regexp"
 	"slices"
@@ -9,6 +10,9 @@ import (
 	"sync"
 	"sync/atomic"
 	"unicode"
+	"unicode/utf8"
+
+	"github.com/sosgo/sosgo/internal/encoding/utf16text"
 )
 
 // Bounds for values that are masked everywhere. A shorter value is masked only where its name or
@@ -25,7 +29,7 @@ type Masker struct {
 	mu    sync.RWMutex
 	known map[string]Kind
 	heads map[string][]string // values by their first cutKnown bytes, the longest first
-	first [256]bool           // first bytes of all values
+	begin beginnings          // of all values
 	parts parts
 	count atomic.Uint64
 }
@@ -93,7 +97,7 @@ func word(value string) bool {
 // leastCookie is the minimum length in bytes of a cookie's value to be masked everywhere.
 const leastCookie = 8
 
-// Add adds a secret. A cookie header may contain several, each with a name.
+// Add adds a secret. A cookie header may contain several, each with a name. Credentials in a header may be a user and a password in base64.
 func (m *Masker) Add(value string, kind Kind) {
 	if kind == KindCookie {
 		for pair := range strings.SplitSeq(value, ";") {
@@ -104,6 +108,19 @@ func (m *Masker) Add(value string, kind Kind) {
 		return
 	}
 	m.add(value, kind)
+	if kind == KindHeader {
+		m.add(passwordIn(value), kind)
+	}
+}
+
+// passwordIn returns the password in the credentials of a Basic header; "" if there is none.
+func passwordIn(credentials string) string {
+	b, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(credentials, "="))
+	_, password, found := strings.Cut(string(b), ":")
+	if err != nil || !found || !utf8.Valid(b) || bytes.ContainsFunc(b, unicode.IsControl) {
+		return ""
+	}
+	return password
 }
 
 func (m *Masker) add(value string, kind Kind) {
@@ -120,7 +137,8 @@ func (m *Masker) add(value string, kind Kind) {
 	if !everywhere(value) {
 		return
 	}
-	for _, form := range spellings(value) {
+	plain := spellings(value)
+	for i, form := range append(plain, encodings(value)...) {
 		head := form[:cutKnown]
 		list := m.heads[head]
 		at, there := slices.BinarySearchFunc(list, form, func(a, b string) int {
@@ -130,9 +148,11 @@ func (m *Masker) add(value string, kind Kind) {
 			return strings.Compare(a, b)
 		})
 		if !there {
-			m.first[head[0]] = true
+			m.begin.add(head)
 			m.heads[head] = slices.Insert(list, at, form)
-			m.parts.add(form)
+			if i < len(plain) {
+				m.parts.add(form)
+			}
 		}
 	}
 }
@@ -155,8 +175,61 @@ func isMixed(line string) bool {
 	return strings.ContainsFunc(line, unicode.IsDigit) && strings.ContainsFunc(line, unicode.IsLetter) && !strings.ContainsFunc(line, unicode.IsSpace)
 }
 
+// beginnings is a set of the first cutKnown bytes of values. It may have others, too.
+type beginnings [1 << 12]uint64
+
+func (b *beginnings) place(text string) (word, bit uint32) {
+	const factor, keep = 2654435761, 14 // of Fibonacci hashing
+	_ = text[cutKnown-1]
+	h := (uint32(text[0]) | uint32(text[1])<<8 | uint32(text[2])<<16 | uint32(text[3])<<24) * factor >> keep
+	return h >> 6, h & 63
+}
+
+func (b *beginnings) add(text string) {
+	word, bit := b.place(text)
+	b[word] |= 1 << bit
+}
+
+// has reports whether a text may begin as a value does. It has cutKnown bytes at least.
+func (b *beginnings) has(text string) bool {
+	word, bit := b.place(text)
+	return b[word]>>bit&1 != 0
+}
+
+// Bounds for copies of a value in other letters or in base64.
+const (
+	leastCased   = 8   // bytes
+	leastEncoded = 8   // bytes
+	mostEncoded  = 512 // bytes
+)
+
+// encodings returns what each text in base64 has that has the value in it: of its UTF-8 and UTF-16, wherever it begins among three bytes.
+func encodings(value string) (out []string) {
+	if len(value) < leastEncoded || len(value) > mostEncoded {
+		return nil
+	}
+	const group, bits = 3, 6 // bytes of a group, bits of a character
+	var wide []byte
+	for _, unit := range utf16text.Units(value) {
+		wide = append(wide, byte(unit), byte(unit>>8))
+	}
+	for _, b := range [][]byte{[]byte(value), wide} {
+		for skip := range group {
+			text := base64.RawStdEncoding.EncodeToString(append(make([]byte, skip), b...))
+			from, to := (8*skip+bits-1)/bits, 8*(skip+len(b))/bits
+			std := text[from:to]
+			out = append(out, std)
+			if url := strings.NewReplacer("+", "-", "/", "_").Replace(std); url != std {
+				out = append(out, url)
+			}
+		}
+	}
+	return out
+}
+
 // spellings returns the spellings of a value with which texts are compared, as they are and without their escapes: the value, the value
-// without escapes of its own, with the plus signs of forms in URLs for its spaces, and its lines, since output is masked line by line.
+// without escapes of its own, with the plus signs of forms in URLs for its spaces, in capitals and in small letters if it has digits, and its
+// lines, since output is masked line by line.
 func spellings(value string) []string {
 	out := []string{value}
 	add := func(s string) {
@@ -167,6 +240,10 @@ func spellings(value string) []string {
 	bare := plain(value)
 	add(bare)
 	add(strings.ReplaceAll(bare, " ", "+"))
+	if isMixed(bare) && len(bare) >= leastCased {
+		add(strings.ToUpper(bare))
+		add(strings.ToLower(bare))
+	}
 	if lines := strings.Split(value, "\n"); len(lines) > 1 {
 		for _, l := range lines {
 			if l = strings.TrimSpace(l); (len(l) >= longLine || isMixed(l)) && !strings.HasPrefix(l, "-----") {
@@ -269,7 +346,7 @@ func (m *Masker) text(text string, said ...*Said) string {
 // knownIn calls found with the start and end of each known value in text, and of each part of one.
 func (m *Masker) knownIn(text string, found func(from, to int)) {
 	for i := 0; i+cutKnown <= len(text); i++ {
-		if !m.first[text[i]] {
+		if !m.begin.has(text[i:]) {
 			continue
 		}
 		list := m.heads[text[i:i+cutKnown]]

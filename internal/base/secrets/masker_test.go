@@ -2,6 +2,7 @@ package secrets_test
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -232,4 +233,31 @@ func TestBesides(t *testing.T) {
 		assert.NotEqual(t, form, m.Text(form))
 	}
 	assert.False(t, said.Add(strings.Repeat("x", 17<<20)), "too much")
+}
+
+// TestCopies masks copies of a value in other letters and in base64 wherever they stand in a text, and the password of a Basic header. Words and other values stay.
+func TestCopies(t *testing.T) {
+	m := secrets.NewMasker()
+	m.Add("tmr35CXN-748kf", secrets.KindNamed)
+	m.Add("Negotiable", secrets.KindNamed)
+	m.Learn("Authorization: Basic " + base64.StdEncoding.EncodeToString([]byte("svc:pq7-Zm22?>~")))
+	for text, want := range map[string]string{
+		"TMR35CXN-748KF and tmr35cxn-748kf": "<hidden> and <hidden>",
+		"TMR35CXM-648KG negotiable":         "TMR35CXM-648KG negotiable",
+		"pq7-Zm22?>~":                       "<hidden>",
+	} {
+		assert.Equal(t, want, m.Text(text))
+	}
+	for _, before := range []string{"", "u", "u:", "{\"password\":\"", "user=a&pw="} {
+		for _, value := range []string{"tmr35CXN-748kf", "pq7-Zm22?>~"} {
+			for _, e := range []*base64.Encoding{base64.StdEncoding, base64.RawURLEncoding} {
+				text := e.EncodeToString([]byte(before + value + "\"}"))
+				masked := m.Text("x " + text)
+				assert.Contains(t, masked, secrets.Mask, before)
+				assert.Less(t, len(masked)-len("x "+secrets.Mask), len(before)*4/3+7, "%s: %s", text, masked)
+			}
+		}
+	}
+	other := "x " + base64.StdEncoding.EncodeToString([]byte("u:tmr35CXN-749kf"))
+	assert.Equal(t, other, m.Text(other))
 }

@@ -21,7 +21,7 @@ type place struct {
 // parts finds parts of values in texts. Only parts that look generated count: words of a value are in other texts, too.
 type parts struct {
 	places map[string][]place // by their gram
-	first  [256]bool          // first bytes of grams
+	begin  beginnings         // of grams
 	grams  int
 }
 
@@ -31,7 +31,7 @@ func (p *parts) add(value string) {
 		g := value[at : at+gram]
 		if list := p.places[g]; len(list) < mostSame {
 			p.places[g] = append(list, place{value, at})
-			p.first[g[0]] = true
+			p.begin.add(g)
 			p.grams++
 		}
 	}
@@ -42,7 +42,7 @@ func (p *parts) in(text string) iter.Seq2[int, int] {
 	return func(yield func(int, int) bool) {
 		done := 0 // the end of the last part
 		for i := 0; len(p.places) > 0 && i+gram <= len(text); i++ {
-			if !p.first[text[i]] {
+			if !p.begin.has(text[i:]) {
 				continue
 			}
 			from, to := 0, 0
@@ -74,6 +74,9 @@ func (l place) extent(text string, i, least int) (from, to int) {
 	}
 	return from, to
 }
+
+// LooksGenerated reports whether a text is long enough to be a part of a generated value, and hardly a word, a number or a name.
+func LooksGenerated(text string) bool { return len(text) >= leastPart && looksGenerated(text) }
 
 // looksGenerated reports whether a part of a value is hardly a word, a number or a name: it has digits and letters that alternate.
 func looksGenerated(part string) bool {

@@ -114,6 +114,17 @@ func Named(name string) bool {
 	return false
 }
 
+// nameWords are lower-case substrings. Each name that Named or Strong accepts has one of them, or a letter outside ASCII.
+var nameWords = sync.OnceValue(func() *cueTable {
+	t := &cueTable{cues: map[uint16][]cue{}}
+	t.add([]string{"pass", "pwd", "secret", "token", "credential", "key", "auth", "cookie", "sas", "signature", "connectionstring", "dsn", "salt", "pin", "certificate", "bearer",
+		"senha", "wachtwoord", "haslo", "losenord", "parola", "kennwort", "motdepasse", "contrasena"}, 1)
+	return t
+})
+
+// MayBeNamed reports whether a name may be one that Named or Strong accepts. name is in ASCII. It allocates nothing.
+func MayBeNamed(name []byte) bool { return nameWords().in(name) != 0 }
+
 // split returns the words of a name in lower case.
 func split(name string) []string {
 	var out []string

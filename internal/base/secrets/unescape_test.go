@@ -111,6 +111,20 @@ func TestNumbersInDocuments(t *testing.T) {
 	}
 }
 
+// BenchmarkText masks a text without escapes or secrets. The secrets begin with all letters and digits.
+func BenchmarkText(b *testing.B) {
+	m := NewMasker()
+	const chars = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+	for i := range 200 {
+		m.Add(fmt.Sprintf("%c%c%dQy%dVw7Kp3", chars[i*7%len(chars)], chars[i*11%len(chars)], i*7919, i*104729), KindNamed)
+	}
+	text := strings.Repeat(`00007f5ac00148b8 00007f5ae19ba0c0 24 System.Collections.Generic.Dictionary<System.String, Shop.Order>, Name = "order 1042 of user 7"`+"\n", 100)
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		m.Text(text)
+	}
+}
+
 func BenchmarkTextWithEscapes(b *testing.B) {
 	m := NewMasker()
 	for i := range 200 {
