@@ -2,6 +2,7 @@ package objects
 
 import (
 	"cmp"
+	"slices"
 	"strconv"
 
 	"github.com/sosgo/sosgo/answer"
@@ -86,6 +87,9 @@ func (d *describer) stored(v Value) answer.Stored {
 	if d.hides(&v) {
 		return hidden(&v)
 	}
+	if line, ok := d.pair(&v); ok {
+		return answer.Stored{Value: v.answer(), Text: line}
+	}
 	if err := v.Hidden(d.mask); err != nil {
 		return answer.Stored{Missing: answer.Reason{Err: err}}
 	}
@@ -115,8 +119,11 @@ func (s *Scratch) Stored(v Value) answer.Stored { return s.d.stored(v) }
 func (s *Scratch) Reset() { s.d.pieces, s.d.parts = s.d.pieces[:0], s.d.parts[:0] }
 
 // Stored returns the value as in answers.
-func (v Value) Stored() answer.Stored {
-	d := &describer{r: v.r, note: func(error) {}}
+func (v Value) Stored() answer.Stored { return v.StoredMasked(nil) }
+
+// StoredMasked is Stored for answers in which mask hides secrets: the value, or members of it, may be hidden. mask may be nil.
+func (v Value) StoredMasked(mask func(string) string) answer.Stored {
+	d := &describer{r: v.r, note: func(error) {}, mask: mask}
 	return d.stored(v)
 }
 
@@ -203,6 +210,10 @@ func (d *describer) member(name answer.Text, v *Value, depth int) answer.Member 
 		return m
 	}
 	m.Value = v.answer()
+	if line, ok := d.pair(v); ok {
+		m.Text = line
+		return m
+	}
 	m.Text = d.line(v, depth+1)
 	if v.Kind() == KindStruct {
 		m.Members = d.members(v, depth+1)
@@ -243,6 +254,16 @@ func (d *describer) fields(t *Type, data target.Addr, header uint32) answer.Fiel
 		list.Fields[i].InObject = f.Offset
 		if !f.Thread {
 			list.Fields[i].InObject += header
+		}
+	}
+	if d.mask == nil || data == 0 {
+		return list
+	}
+	pairs := t.Pairs()
+	for i := range pairs {
+		if p := &pairs[i]; p.isSecret(data) {
+			v := p.Value.At(data)
+			list.Fields[slices.Index(fields, p.Value)].Place.Stored = hidden(&v)
 		}
 	}
 	return list

@@ -277,6 +277,9 @@ func (r *Reader) DescribeStruct(mt, a target.Addr) (*answer.Struct, error) {
 func (d *describer) structure(s Struct, options DescribeOptions) *answer.Struct {
 	mt := s.Type.MT
 	a := &answer.Struct{Address: s.Addr, MethodTable: mt.Addr, Size: uint64(mt.BaseSize), Text: s.appendInline(nil, LineChars, 0)}
+	if line, ok := d.pairIn(s); ok {
+		a.Text = line
+	}
 	d.note = a.Note
 	a.Type = d.text(s.Type.Name())
 	a.Class = d.class(s.Type)

@@ -2,7 +2,6 @@ package objects
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/base/limits"
@@ -233,7 +232,8 @@ func unitSize(v Value) int {
 	return 0
 }
 
-// Hides reports whether mask changes the text of the struct, such as a Guid's, or of an inline array or fixed-size buffer in it.
+// Hides reports whether mask changes the text of the struct, such as a Guid's, or of an inline array or fixed-size buffer in it, or whether a value
+// in it is a secret by the key beside it.
 func (s Struct) Hides(mask func(string) string) (bool, error) {
 	if mask == nil {
 		return false, nil
@@ -244,6 +244,9 @@ func (s Struct) Hides(mask func(string) string) (bool, error) {
 func (s Struct) hides(mask func(string) string, depth int) (bool, error) {
 	if s.Type == nil || depth > inlineDepth {
 		return false, nil // deeper values are not shown
+	}
+	if s.secretPair() != nil {
+		return true, nil
 	}
 	form, err := s.Type.lineForm()
 	if err != nil {
@@ -369,29 +372,24 @@ func (o Object) mayBeSecret(depth int) bool {
 	return o.Type.HoldsValues()
 }
 
-// valueTypes are the beginnings of names of types that are, or hold, a text or a number.
-var valueTypes = []string{"System.Guid", "System.Decimal", "System.Int128", "System.UInt128", "System.Half", "System.Numerics.BigInteger", "System.Nullable<",
-	"System.Memory<", "System.ReadOnlyMemory<", "System.ArraySegment<", "System.Text.StringBuilder", "System.Lazy<", "System.Threading.Tasks.Task<",
-	"System.Threading.Tasks.ValueTask<", "System.WeakReference<", "System.Collections.Generic.List<System.Char>", "System.Collections.Generic.List<System.Byte>",
-	"System.Collections.Generic.List<System.String>", "System.Collections.Immutable.ImmutableArray<System.", "Microsoft.Extensions.Primitives.String"}
-
-// HoldsValues reports whether values of the type are, or hold, a text or a number, apart from strings and arrays.
-func (t *Type) HoldsValues() bool {
-	name, err := t.ManagedName()
-	return err == nil && slices.ContainsFunc(valueTypes, func(s string) bool { return strings.HasPrefix(name, s) })
-}
-
 // hides reports whether the value of a field is a secret by the field's name, where secrets are masked.
 func (d *describer) hides(v *Value) bool {
 	return d.mask != nil && v.field != nil && v.IsSecret(v.field.Name)
 }
 
-// HiddenAs returns what an answer has instead of a variable's value that is a secret by its name. ok is false for others, and without masking.
+// HiddenAs returns what an answer has instead of a variable's value that is a secret by its name, or with a part that mask hides (Hidden). ok is
+// false for others, and without masking.
 func (v Value) HiddenAs(name string, mask func(string) string) (instead answer.Stored, ok bool) {
-	if mask == nil || !v.IsSecret(name) {
+	if mask == nil {
 		return instead, false
 	}
-	return hidden(&v), true
+	if v.IsSecret(name) {
+		return hidden(&v), true
+	}
+	if err := v.Hidden(mask); err != nil {
+		return answer.Stored{Missing: answer.Reason{Err: err}}, true
+	}
+	return instead, false
 }
 
 // hidden returns what stands for a secret. Of a reference, its address is shown.

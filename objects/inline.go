@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/base/secrets"
 )
 
 // Limits of a one-line value.
@@ -308,7 +309,7 @@ func (s Struct) appendInline(l answer.Line, limit, depth int) answer.Line {
 	if err == nil && n > 0 {
 		return s.appendRow(l, limit, depth)
 	}
-	return appendMissing(s.appendBraces(l, limit, depth), err)
+	return appendMissing(s.appendBraces(l, limit, depth, nil), err)
 }
 
 // appendRow lists the elements of an inline array: {1, 2, 3}.
@@ -327,8 +328,8 @@ func (s Struct) appendRow(l answer.Line, limit, depth int) answer.Line {
 	return appendWords(l, "}")
 }
 
-// appendBraces lists the fields: {X=1, Y=2}.
-func (s Struct) appendBraces(l answer.Line, limit, depth int) answer.Line {
+// appendBraces lists the fields: {X=1, Y=2}. The value of secret is masked.
+func (s Struct) appendBraces(l answer.Line, limit, depth int, secret *Field) answer.Line {
 	labels, err := s.Type.bracedLabels()
 	if len(labels) == 0 {
 		return appendMissing(l, err)
@@ -345,8 +346,12 @@ func (s Struct) appendBraces(l answer.Line, limit, depth int) answer.Line {
 		}
 		l = append(l, answer.LinePiece{Text: labels[n]})
 		l = appendMissing(l, f.Err())
-		v := f.readFrom(memory, s.Addr)
-		l = v.appendPlain(l, limit, depth+1)
+		if f == secret {
+			l = append(l, answer.LinePiece{Text: secrets.Mask})
+		} else {
+			v := f.readFrom(memory, s.Addr)
+			l = v.appendPlain(l, limit, depth+1)
+		}
 		n++
 	}
 	return appendMissing(append(l, answer.LinePiece{Text: "}"}), err)

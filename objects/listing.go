@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/internal/base/secrets"
 	"github.com/sosgo/sosgo/internal/base/workers"
 )
@@ -95,18 +94,8 @@ func (t *rower) item(i *CollectionItem) *answer.CollectionItem {
 
 // isSecret reports whether the key is a text that makes the value a secret.
 func (i *CollectionItem) isSecret() bool {
-	if i.Key.Kind() != KindReference || i.Key.IsNull() {
-		return false
-	}
-	o, err := i.Key.Object()
-	if err != nil || !o.IsString() {
-		return false
-	}
-	if n, err := o.Length(); err != nil || n > limits.SecretNameChars {
-		return false
-	}
-	key, err := o.Text(limits.SecretNameChars)
-	return err == nil && i.Value.IsSecretAt(key)
+	key := i.Key.secretName()
+	return key != "" && i.Value.IsSecretAt(key)
 }
 
 // Each implements answer.CollectionSource.

@@ -30,6 +30,7 @@ type Type struct {
 	parts  lazy.Value[int] // see elements
 
 	native, managed lazy.Value[string]
+	pairs           lazy.Value[[]Pair]
 	labels          lazy.Value[[]string] // see Struct.braces
 	form            lazy.Value[lineForm] // see Struct.appendInline
 }

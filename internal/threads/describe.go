@@ -209,19 +209,14 @@ func (d *Describer) variable(v *stackwalk.Variable, method answer.Text) answer.V
 		out.State, out.Stored.Missing.Err = answer.VariableState(strings.Trim(answer.Absent(err), "<>")), err
 		return out
 	}
-	if err := value.Hidden(d.options.Mask); err != nil {
-		out.Word, out.WordErr = 0, err
-		out.Value, out.Stored.Missing.Err = answer.Absent(err), err
-		return out
-	}
 	if stored, ok := value.HiddenAs(v.Name, d.options.Mask); ok {
 		out.Value, out.Stored = secrets.Mask, stored
-		if value.Kind() != objects.KindReference {
-			out.Word, out.WordErr = 0, answer.ErrHidden
+		if err := stored.Missing.Err; err != nil {
+			out.Value, out.Word, out.WordErr = answer.Absent(err), 0, err
 		}
 		return out
 	}
-	out.Value, out.Stored = variableText(value), value.Stored()
+	out.Value, out.Stored = variableText(value), value.StoredMasked(d.options.Mask)
 	return out
 }
 

@@ -345,7 +345,7 @@ func (b *builder) describeFSharp(g *answer.Gaps, f *answer.AsyncFrame, it *item)
 	}
 	f.AsyncPlace = *b.r.closurePlace(k)
 	if b.o.Variables {
-		f.Variables = b.r.captured(g, k, user)
+		f.Variables = b.r.captured(g, k, user, b.hide)
 	}
 }
 
@@ -401,7 +401,7 @@ func closureLine(full string) int {
 }
 
 // captured returns the variables captured by a closure.
-func (r *Reader) captured(g *answer.Gaps, k *kind, a target.Addr) []answer.AsyncVariable {
+func (r *Reader) captured(g *answer.Gaps, k *kind, a target.Addr, hide mask) []answer.AsyncVariable {
 	fields, err := k.typ.Fields()
 	g.Note(err)
 	out := []answer.AsyncVariable{}
@@ -412,7 +412,7 @@ func (r *Reader) captured(g *answer.Gaps, k *kind, a target.Addr) []answer.Async
 		v := f.At(target.Addr(objects.InstanceAt(a)))
 		g.Note(v.Err())
 		name, err := f.TypeName(dac.NameManaged)
-		out = append(out, answer.AsyncVariable{Name: f.Name, Kind: answer.AsyncLocal, Type: answer.Text{S: name, Err: err}, Value: v.Plain(variableChars)})
+		out = append(out, hide.variable(f.Name, answer.AsyncLocal, answer.Text{S: name, Err: err}, v))
 	}
 	return out
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/app/tasks/internal/ilcalls"
 	"github.com/sosgo/sosgo/internal/base/compilernames"
+	"github.com/sosgo/sosgo/internal/base/secrets"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"
@@ -208,8 +209,26 @@ func property(method string) string {
 	return method
 }
 
+// A mask hides secrets where an answer is made; nil without masking.
+type mask func(text string) string
+
+// variable describes a variable, or hides its value.
+func (hide mask) variable(name string, kind answer.AsyncVariableKind, declared answer.Text, v objects.Value) answer.AsyncVariable {
+	out := answer.AsyncVariable{Name: name, Kind: kind, Type: declared}
+	stored, hidden := v.HiddenAs(name, hide)
+	switch {
+	case !hidden:
+		out.Value = v.Plain(variableChars)
+	case stored.Missing.Err != nil:
+		out.Value = answer.Absent(stored.Missing.Err)
+	default:
+		out.Value = secrets.Mask
+	}
+	return out
+}
+
 // variables returns the async method's variables that became fields.
-func (r *Reader) variables(g *answer.Gaps, m *machine, x objects.Instance) []answer.AsyncVariable {
+func (r *Reader) variables(g *answer.Gaps, m *machine, x objects.Instance, hide mask) []answer.AsyncVariable {
 	fields, err := m.layout()
 	g.Note(err)
 	out := make([]answer.AsyncVariable, 0, len(fields.locals))
@@ -217,7 +236,7 @@ func (r *Reader) variables(g *answer.Gaps, m *machine, x objects.Instance) []ans
 		value := v.field.At(target.Addr(x))
 		g.Note(value.Err())
 		name, err := v.field.TypeName(dac.NameManaged)
-		out = append(out, answer.AsyncVariable{Name: v.name, Kind: v.kind, Type: answer.Text{S: name, Err: err}, Value: value.Plain(variableChars)})
+		out = append(out, hide.variable(v.name, v.kind, answer.Text{S: name, Err: err}, value))
 	}
 	return out
 }
@@ -226,7 +245,7 @@ func (r *Reader) variables(g *answer.Gaps, m *machine, x objects.Instance) []ans
 const variableChars = 64
 
 // fieldList returns the fields of an item's state machine, or of the task if it has no state machine.
-func (r *Reader) fieldList(g *answer.Gaps, it *item) []answer.AsyncField {
+func (r *Reader) fieldList(g *answer.Gaps, it *item, hide mask) []answer.AsyncField {
 	t, at := it.kind.typ, target.Addr(objects.InstanceAt(it.addr))
 	if it.kind.machine() {
 		switch x, m, err := r.machineOf(it.kind, it.addr); {
@@ -242,14 +261,14 @@ func (r *Reader) fieldList(g *answer.Gaps, it *item) []answer.AsyncField {
 	out := make([]answer.AsyncField, 0, len(fields))
 	for _, f := range fields {
 		if !f.Static {
-			out = append(out, r.field(g, f, at))
+			out = append(out, r.field(g, f, at, hide))
 		}
 	}
 	return out
 }
 
 // field describes a field of the instance with fields starting at address at.
-func (r *Reader) field(g *answer.Gaps, f *objects.Field, at target.Addr) answer.AsyncField {
+func (r *Reader) field(g *answer.Gaps, f *objects.Field, at target.Addr, hide mask) answer.AsyncField {
 	v := f.At(at)
 	out := answer.AsyncField{Address: v.Location()}
 	if out.Name.S = f.Name; f.Name == "" {
@@ -258,7 +277,7 @@ func (r *Reader) field(g *answer.Gaps, f *objects.Field, at target.Addr) answer.
 	out.Type = g.Text(f.TypeName(dac.NameManaged))
 	out.MethodTable = answer.Of(f.TypeHandle())
 	g.Note(v.Err())
-	out.Stored = v.Stored()
+	out.Stored = v.StoredMasked(hide)
 	if v.Kind() != objects.KindReference || v.IsNull() || !strings.HasSuffix(out.Type.S, "[]") { // a FieldDesc does not distinguish arrays from other objects
 		return out
 	}

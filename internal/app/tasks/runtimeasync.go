@@ -62,7 +62,7 @@ func (r *Reader) awaitedBy(w waiter) (target.Addr, error) {
 
 // suspended returns the methods of a task that the runtime suspended, the innermost first, and their variables if
 // requested.
-func (r *Reader) suspended(g *answer.Gaps, k *kind, task target.Addr, variables bool) (out []answer.AsyncPlace, saved [][]answer.AsyncVariable) {
+func (r *Reader) suspended(g *answer.Gaps, k *kind, task target.Addr, variables bool, hide mask) (out []answer.AsyncPlace, saved [][]answer.AsyncVariable) {
 	s, err := objects.Bind[*suspendedTask](r.b, k.typ)
 	if err != nil {
 		g.Note(err)
@@ -83,7 +83,7 @@ func (r *Reader) suspended(g *answer.Gaps, k *kind, task target.Addr, variables 
 		if p, info := r.continuationPlace(c, x); p != nil {
 			out = append(out, *p)
 			if variables {
-				list, err := r.saved(g, at, info)
+				list, err := r.saved(g, at, info, hide)
 				if err != nil {
 					g.Note(fmt.Errorf("variables of %v in continuation %v: %w", p.Method, at.Addr, err))
 				}
@@ -99,7 +99,7 @@ func (r *Reader) suspended(g *answer.Gaps, k *kind, task target.Addr, variables 
 // saved returns the variables in a continuation. The debug information of .NET 11 has their offsets by suspension
 // point, which the continuation names (corinfo.h, CORINFO_AsyncResumeInfo). The variables must lie after the members
 // common to all continuations. The GC's reference map of that range must match the references among them.
-func (r *Reader) saved(g *answer.Gaps, at objects.Object, info dac.CodeInfo) ([]answer.AsyncVariable, error) {
+func (r *Reader) saved(g *answer.Gaps, at objects.Object, info dac.CodeInfo, hide mask) ([]answer.AsyncVariable, error) {
 	if info.Header == 0 && info.Image == nil {
 		return nil, target.Unsupportedf("the continuation does not name its place in the code")
 	}
@@ -125,7 +125,7 @@ func (r *Reader) saved(g *answer.Gaps, at objects.Object, info dac.CodeInfo) ([]
 		}
 		value, err := v.Value()
 		g.Note(err)
-		out = append(out, answer.AsyncVariable{Name: v.Name, Kind: kind, Type: g.Text(v.TypeName(dac.NameManaged)), Value: value.Plain(variableChars)})
+		out = append(out, hide.variable(v.Name, kind, g.Text(v.TypeName(dac.NameManaged)), value))
 	}
 	for i := range args {
 		kind := answer.AsyncParameter

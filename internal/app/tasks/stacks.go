@@ -9,6 +9,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/base/limits"
+	"github.com/sosgo/sosgo/internal/base/secrets"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"
 )
@@ -238,7 +239,6 @@ func (s *Set) Stacks(ctx context.Context, o StackOptions) iter.Seq2[*answer.Asyn
 				return false
 			}
 			s := b.stack(i, part)
-			hideSecrets(ctx, s.Frames)
 			if o.Roots != nil {
 				var err error
 				if s.Roots, err = o.Roots(ctx, s.Frames[0].Object); err != nil {
@@ -253,13 +253,14 @@ func (s *Set) Stacks(ctx context.Context, o StackOptions) iter.Seq2[*answer.Asyn
 }
 
 func (s *Set) builder(ctx context.Context, o StackOptions) *builder {
-	return &builder{ctx: ctx, selection: s.choose(o), seen: make([]int32, len(s.items)), words: map[Flags]string{}, others: map[target.Addr]int32{}}
+	return &builder{ctx: ctx, hide: secrets.MaskOf(ctx), selection: s.choose(o), seen: make([]int32, len(s.items)), words: map[Flags]string{}, others: map[target.Addr]int32{}}
 }
 
 // A builder builds stacks one after another.
 type builder struct {
 	*selection
 	ctx    context.Context
+	hide   mask
 	number int32                 // number of the stack
 	seen   []int32               // by item: the number of the last stack that contains it
 	others map[target.Addr]int32 // the same for objects that are not items
@@ -350,7 +351,7 @@ func (b *builder) describe(g *answer.Gaps, f *answer.AsyncFrame, i int32) {
 		f.Flags, f.Status, f.Words = answer.Hex(it.flags), it.flags.Status(), b.wordsOf(it.flags)
 	}
 	if it.kind.runtimeAsync {
-		f.Suspended, f.Saved = b.r.suspended(g, it.kind, it.addr, b.o.Variables)
+		f.Suspended, f.Saved = b.r.suspended(g, it.kind, it.addr, b.o.Variables, b.hide)
 	}
 	if !it.kind.machine() {
 		b.fields(g, f, it)
@@ -371,7 +372,7 @@ func (b *builder) describe(g *answer.Gaps, f *answer.AsyncFrame, i int32) {
 	}
 	f.AsyncPlace = *m.place(b.r, it.state, it.hasState)
 	if b.o.Variables {
-		f.Variables = b.r.variables(g, m, x)
+		f.Variables = b.r.variables(g, m, x, b.hide)
 	}
 	b.fields(g, f, it)
 }
@@ -407,7 +408,7 @@ func (b *builder) fields(g *answer.Gaps, f *answer.AsyncFrame, it *item) {
 	if !b.o.Fields {
 		return
 	}
-	f.Fields = b.r.fieldList(g, it)
+	f.Fields = b.r.fieldList(g, it, b.hide)
 }
 
 // nameOf returns the name of an object, and notes in g what could not be read.

@@ -133,7 +133,7 @@ func (r *Reader) describeWaits(out *answer.TaskState, w waiter) {
 		}
 	}
 	if w.kind.runtimeAsync {
-		out.Suspended, _ = r.suspended(&out.Gaps, w.kind, w.addr, false)
+		out.Suspended, _ = r.suspended(&out.Gaps, w.kind, w.addr, false, nil)
 	}
 	if !done {
 		next, says, _, err := r.waitsFor(w)

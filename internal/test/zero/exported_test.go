@@ -903,6 +903,7 @@ var exportedTypes = map[string]any{
 	"objects.NotCollectionError":         (*sosgo_objects.NotCollectionError)(nil),
 	"objects.NotDelegateError":           (*sosgo_objects.NotDelegateError)(nil),
 	"objects.Object":                     (*sosgo_objects.Object)(nil),
+	"objects.Pair":                       (*sosgo_objects.Pair)(nil),
 	"objects.RangeError":                 (*sosgo_objects.RangeError)(nil),
 	"objects.Reader":                     (*sosgo_objects.Reader)(nil),
 	"objects.RefField":                   (*sosgo_objects.RefField)(nil),

@@ -1,0 +1,144 @@
+package objects
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/base/limits"
+	"github.com/sosgo/sosgo/internal/base/secrets"
+	"github.com/sosgo/sosgo/metadata"
+	"github.com/sosgo/sosgo/target"
+)
+
+// holders are the beginnings of names of types that are, or hold, a text or a number.
+var holders = []string{"System.Guid", "System.Decimal", "System.Int128", "System.UInt128", "System.Half", "System.Numerics.BigInteger", "System.Nullable<",
+	"System.Memory<", "System.ReadOnlyMemory<", "System.ArraySegment<", "System.Text.StringBuilder", "System.Security.SecureString", "System.Lazy<", "System.Threading.Tasks.Task<",
+	"System.Threading.Tasks.TaskCompletionSource<", "System.Threading.Tasks.ValueTask<", "System.WeakReference", "System.Tuple<", "System.ValueTuple<",
+	"System.Collections.Generic.KeyValuePair<", "System.Runtime.CompilerServices.StrongBox<", "System.Collections.Generic.List<System.Char>",
+	"System.Collections.Generic.List<System.Byte>", "System.Collections.Generic.List<System.String>", "System.Collections.Immutable.ImmutableArray<System.",
+	"Microsoft.Extensions.Primitives.String"}
+
+// HoldsValues reports whether values of the type are, or hold, a text or a number, apart from strings and arrays: a name for a secret beside
+// such a value is the name of what it holds.
+func (t *Type) HoldsValues() bool {
+	name, err := t.ManagedName()
+	return err == nil && slices.ContainsFunc(holders, func(s string) bool { return strings.HasPrefix(name, s) })
+}
+
+// A Pair is two fields of a type: a name, and the value beside it.
+type Pair struct {
+	Key, Value *Field
+	Named      bool // the type is one of pairs, as the entries of a dictionary; a tuple may have other texts
+}
+
+// pairNames are the names of fields for a key, each with the names of the value beside it.
+var pairNames = map[string][]string{"key": {"value", "val"}, "_key": {"_value"}, "Key": {"Value"}, "Item1": {"Item2"}, "m_Item1": {"m_Item2"},
+	"_key1": {"_value1"}, "_key2": {"_value2"}, "_key3": {"_value3"}, "_key4": {"_value4"}}
+
+// Pairs returns the pairs among the fields of the type.
+func (t *Type) Pairs() []Pair {
+	if t == nil {
+		return nil
+	}
+	list, _ := t.pairs.Get(func() (out []Pair, err error) {
+		fields, err := t.allFields()
+		for _, key := range fields {
+			names := pairNames[key.Name]
+			if len(names) == 0 || key.Static || (Value{elem: key.ElementType}).Kind() != KindReference {
+				continue
+			}
+			i := slices.IndexFunc(fields, func(f *Field) bool {
+				return !f.Static && slices.Contains(names, f.Name) && ((Value{elem: f.ElementType}).Kind() == KindReference || f.ElementType == metadata.ElementValueType)
+			})
+			if i >= 0 {
+				out = append(out, Pair{Key: key, Value: fields[i], Named: !strings.Contains(key.Name, "Item")})
+			}
+		}
+		return out, err
+	})
+	return list
+}
+
+// isSecret reports whether the value is a secret by the text of its key. fields is the address of the fields of the type.
+func (p *Pair) isSecret(fields target.Addr) bool {
+	key := p.Key.At(fields).secretName()
+	return key != "" && p.Value.At(fields).IsSecretAt(key) && (p.Named || secrets.HoldsKey(key))
+}
+
+// Name returns the text of the key of a pair if it may mean a secret; "" for others, for which nothing is allocated. fields is the address of the
+// fields of the type.
+func (p *Pair) Name(fields target.Addr) string { return p.Key.At(fields).secretName() }
+
+// secretName returns the text of a key if it may mean a secret; "" for others.
+func (v Value) secretName() string {
+	if v.Kind() != KindReference || v.bits == 0 {
+		return ""
+	}
+	o, err := v.Object()
+	if err != nil || !o.IsString() {
+		return ""
+	}
+	chars, n, err := v.r.Runtime().StringChars(o.Addr)
+	if err != nil || n == 0 || n > limits.SecretNameChars {
+		return ""
+	}
+	if units, ok := v.r.mem.View(chars, 2*int(n)); ok && !mayBeNamed(units) {
+		return ""
+	}
+	text, err := o.Text(limits.SecretNameChars)
+	if err != nil || !secrets.Named(text) && !secrets.HoldsKey(text) && !secrets.Strong(text) {
+		return ""
+	}
+	return text
+}
+
+// mayBeNamed reports whether units of UTF-16 may be a name for a secret.
+func mayBeNamed(units []byte) bool {
+	var ascii [limits.SecretNameChars]byte
+	n := 0
+	for i := 0; i+1 < len(units); i += 2 {
+		if units[i+1] != 0 || units[i] > unicode.MaxASCII {
+			return true
+		}
+		ascii[n] = units[i]
+		n++
+	}
+	return secrets.MayBeNamed(ascii[:n])
+}
+
+// secretPair returns the value of a pair in the struct that is a secret by the text of its key, or nil.
+func (s Struct) secretPair() *Field {
+	pairs := s.Type.Pairs()
+	for i := range pairs {
+		if pairs[i].isSecret(s.Addr) {
+			return pairs[i].Value
+		}
+	}
+	return nil
+}
+
+// pair returns the line of a struct with a value that is a secret by the key beside it. ok is false for others, and without masking.
+func (d *describer) pair(v *Value) (line answer.Line, ok bool) {
+	if d.mask == nil || v.Kind() != KindStruct {
+		return nil, false
+	}
+	s, err := v.Struct()
+	if err != nil {
+		return nil, false
+	}
+	return d.pairIn(s)
+}
+
+// pairIn is pair for a struct.
+func (d *describer) pairIn(s Struct) (line answer.Line, ok bool) {
+	if d.mask == nil {
+		return nil, false
+	}
+	secret := s.secretPair()
+	if secret == nil {
+		return nil, false
+	}
+	return s.appendBraces(nil, LineChars, 0, secret), true
+}
