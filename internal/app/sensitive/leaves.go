@@ -23,25 +23,24 @@ const (
 type leaf struct {
 	off   target.Addr    // of the struct that has the field, from the fields of the type
 	field *objects.Field // the value
-	key   *objects.Field // of the same struct: its text is the name; nil if the field's own name counts
-	keyed bool           // the pair is of a dictionary, where weaker names count, too
+	pair  *objects.Pair  // of the same struct: the text of its key is the name; nil if the field's own name counts
 }
-
-// keyNames are the names of fields for a key, each with the names of the value beside it.
-var keyNames = map[string][]string{"key": {"value", "val"}, "_key": {"_value"}, "Key": {"Value"}, "Item1": {"Item2"}, "m_Item1": {"m_Item2"}}
 
 // leavesOf appends the leaves of a type with its fields at off.
 func leavesOf(list []leaf, t *objects.Type, off target.Addr, depth int) []leaf {
 	if t == nil || depth > leafDepth {
 		return list
 	}
+	pairs := t.Pairs()
+	for i := range pairs {
+		if len(list) < mostLeaves {
+			list = append(list, leaf{off: off, field: pairs[i].Value, pair: &pairs[i]})
+		}
+	}
 	fields, _ := t.Fields()
 	for _, f := range fields {
 		if f.Static || len(list) >= mostLeaves {
 			continue
-		}
-		if value := besideKey(fields, f); value != nil {
-			list = append(list, leaf{off: off, field: value, key: f, keyed: !strings.Contains(f.Name, "Item")})
 		}
 		switch {
 		case refers(f):
@@ -63,40 +62,23 @@ func leavesOf(list []leaf, t *objects.Type, off target.Addr, depth int) []leaf {
 // means reports whether a field's name means a secret.
 func means(name string) bool { return secrets.Strong(name) || secrets.Holds(name) }
 
-// besideKey returns the field with the value beside a field for a key, or nil.
-func besideKey(fields []*objects.Field, key *objects.Field) *objects.Field {
-	names := keyNames[key.Name]
-	if len(names) == 0 || !refers(key) {
-		return nil
-	}
-	for _, f := range fields {
-		for _, name := range names {
-			if f.Name == name && !f.Static && (refers(f) || f.ElementType == metadata.ElementValueType) {
-				return f
-			}
-		}
-	}
-	return nil
-}
-
 // refers reports whether a field refers to an object.
 func refers(f *objects.Field) bool { return objects.Leaf{Type: f.ElementType}.IsReference() }
 
-// at returns the value and its name, for fields at an address; "" if it is no secret by its name.
-func (l *leaf) at(fields target.Addr) (name string, v objects.Value) {
+// at returns the value and its name, for fields at an address; "" if it is no secret by its name. A key may be one of locals, which are
+// AsyncLocals with the names of what holds them.
+func (l *leaf) at(fields target.Addr, locals map[target.Addr]string) (name string, v objects.Value) {
 	fields += l.off
-	if l.key == nil {
+	if l.pair == nil {
 		return l.field.Name, l.field.At(fields)
 	}
-	o, err := l.key.At(fields).Object()
-	if err != nil || !o.IsString() {
-		return "", v
+	if len(locals) > 0 {
+		if a, err := l.pair.Key.At(fields).Addr(); err == nil && locals[a] != "" {
+			return locals[a], l.field.At(fields)
+		}
 	}
-	if n, err := o.Length(); err != nil || n > limits.SecretNameChars {
-		return "", v
-	}
-	name, err = o.Text(limits.SecretNameChars)
-	if err != nil || !secrets.Strong(name) && !(l.keyed && secrets.Named(name)) {
+	name = l.pair.Name(fields)
+	if name == "" || !l.pair.Named && !secrets.Strong(name) {
 		return "", v
 	}
 	return name, l.field.At(fields)
@@ -105,9 +87,10 @@ func (l *leaf) at(fields target.Addr) (name string, v objects.Value) {
 // textDepth bounds what holds what holds a text.
 const textDepth = 3
 
-// A textReader finds the texts that a value stands for: a string, an array of characters or bytes, a StringBuilder, what a box, a list, a
-// Lazy or a Task holds. It is for one value.
+// A textReader finds the texts that a value stands for: a string, a Guid, an array of characters or bytes, a StringBuilder, what a box, a list, a
+// Lazy, a Task or a weak reference holds. It is for one value.
 type textReader struct {
+	b     *objects.Binder
 	items *objects.Collections
 	mem   target.Memory
 	found func(text string)
@@ -160,8 +143,17 @@ func (r *textReader) object(name string, o objects.Object, depth int) {
 		r.collection(name, c, depth)
 		return
 	}
-	typ, err := o.Type.ManagedName()
-	if err != nil || !isWrapper(typ) {
+	if !o.Type.HoldsValues() {
+		return
+	}
+	if held, err := r.b.Weak(o); err == nil {
+		if held.Addr != 0 {
+			r.object(name, held, depth+1)
+		}
+		return
+	}
+	if text, ok := r.secureString(o); ok {
+		r.text(name, text, depth)
 		return
 	}
 	if r.line(name, o.Line(limits.SecretChars), depth) {
@@ -179,18 +171,6 @@ func (r *textReader) object(name string, o objects.Object, depth int) {
 var wrapped = map[string]bool{"_value": true, "m_value": true, "Value": true, "value": true, "m_result": true, "m_Item1": true, "m_Item2": true, "Item1": true, "Item2": true,
 	"_task": true, "_values": true, "key": true}
 
-// isWrapper reports whether what a type of the class library holds is the value that its holder's name means.
-func isWrapper(typ string) bool {
-	for _, prefix := range []string{"System.Lazy<", "System.Threading.Tasks.Task<", "System.Threading.Tasks.TaskCompletionSource<", "System.Threading.Tasks.ValueTask<", "System.Tuple<",
-		"System.ValueTuple<", "System.Nullable<", "System.Collections.Generic.KeyValuePair<", "System.Runtime.CompilerServices.StrongBox<", "System.Text.StringBuilder",
-		"System.Memory<", "System.ReadOnlyMemory<", "System.ArraySegment<", "System.Collections.Immutable.ImmutableArray<", "Microsoft.Extensions.Primitives.String"} {
-		if strings.HasPrefix(typ, prefix) {
-			return true
-		}
-	}
-	return false
-}
-
 // line reads the quoted texts of a line. It reports whether there are any.
 func (r *textReader) line(name string, pieces answer.Line, depth int) (any bool) {
 	for _, p := range pieces {
@@ -203,8 +183,12 @@ func (r *textReader) line(name string, pieces answer.Line, depth int) (any bool)
 }
 
 func (r *textReader) structure(name string, v objects.Value, s objects.Struct, depth int) {
-	typ, err := s.Type.ManagedName()
-	if err != nil || !isWrapper(typ) {
+	if !s.Type.HoldsValues() {
+		return
+	}
+	if text, ok := guid(s); ok {
+		r.text(name, text, depth)
+		r.text(name, strings.ReplaceAll(text, "-", ""), depth)
 		return
 	}
 	if r.line(name, v.Line(limits.SecretChars), depth) {
@@ -216,6 +200,57 @@ func (r *textReader) structure(name string, v objects.Value, s objects.Struct, d
 			r.value(name, f.At(s.Addr), depth+1)
 		}
 	}
+}
+
+// guid returns the text of a Guid, but of the empty one.
+func guid(s objects.Struct) (text string, ok bool) {
+	if name, err := s.Type.ManagedName(); err != nil || name != "System.Guid" {
+		return "", false
+	}
+	text = s.Inline(limits.SecretChars)
+	return text, strings.Trim(text, "0-") != ""
+}
+
+type (
+	secureString struct {
+		_      objects.Shape    `of:"System.Security.SecureString"`
+		Buffer objects.RefField `field:"_buffer"`
+		Length objects.IntField `field:"_decryptedLength"`
+	}
+	safeHandle struct {
+		_      objects.Shape    `of:"System.Runtime.InteropServices.SafeHandle"`
+		Handle objects.IntField `field:"handle"`
+	}
+)
+
+// secureString returns the text of a SecureString, which Windows encrypts: what it has there is no text.
+func (r *textReader) secureString(o objects.Object) (text string, ok bool) {
+	s, x, err := objects.BindObject[*secureString](r.b, o)
+	if err != nil {
+		return "", false
+	}
+	buffer, err := s.Buffer.Object(x)
+	if err != nil || buffer.Addr == 0 {
+		return "", true
+	}
+	h, at, err := objects.BindObject[*safeHandle](r.b, buffer)
+	if err != nil {
+		return "", true
+	}
+	handle, err := h.Handle.Uint(at)
+	if err != nil {
+		return "", true
+	}
+	n, err := s.Length.Int(x)
+	if err != nil || n <= 0 {
+		return "", true
+	}
+	const size = 2
+	b, err := target.Bytes(r.mem, target.Addr(handle), int(min(n, limits.SecretChars))*size)
+	if err != nil {
+		return "", true
+	}
+	return textOf(b, size), true
 }
 
 func (r *textReader) array(name string, o objects.Object, depth int) {
@@ -266,15 +301,32 @@ func textOf(b []byte, size int) string {
 	return text
 }
 
+// key reads a key of a collection with a name for secrets: the keys may be the secrets, or names of them. Those that look generated are secrets.
+func (r *textReader) key(name string, key objects.Value) {
+	if key.Kind() != objects.KindReference || key.IsNull() || !secrets.Holds(name) {
+		return
+	}
+	if text, err := key.Text(limits.SecretChars); err == nil && secrets.LooksGenerated(text) {
+		r.found(text)
+	}
+}
+
 func (r *textReader) collection(name string, c *objects.Collection, depth int) {
 	if text, ok, _ := c.Text(); ok {
 		r.text(name, text, depth)
 		return
 	}
 	var units []uint16
-	for _, v := range c.Values() {
+	for item, err := range c.Items() {
 		if r.n++; r.n > limits.SecretItems {
 			return
+		}
+		if err != nil {
+			continue
+		}
+		v := item.Value
+		if c.HasKeys {
+			r.key(name, item.Key)
 		}
 		switch bits, err := v.Bits(); {
 		case err != nil:

@@ -99,7 +99,7 @@ func maskingOf(ctx context.Context, p *process.Process) (*masking, error) {
 			m.gaps.Note(err)
 			return m, ctx.Err()
 		}
-		r, err := p.Objects()
+		b, err := p.Shapes()
 		if err != nil {
 			m.gaps.Note(err)
 			return m, ctx.Err()
@@ -109,7 +109,9 @@ func maskingOf(ctx context.Context, p *process.Process) (*masking, error) {
 			m.gaps.Note(err)
 			return m, ctx.Err()
 		}
-		m.gaps.Note(New(r, c).Objects(ctx, m.masker, h, p.Scanning(ctx, "looking for secrets", heap.ScanOptions{}), &m.gaps))
+		r := New(b, c)
+		m.gaps.Note(r.Objects(ctx, m.masker, h, p.Scanning(ctx, "looking for secrets", heap.ScanOptions{}), &m.gaps))
+		r.Variables(ctx, m.masker, p, &m.gaps)
 		return m, ctx.Err()
 	})
 }

@@ -22,12 +22,16 @@ import (
 
 // A Reader finds the secrets of one process. It is safe for concurrent use.
 type Reader struct {
-	r     *objects.Reader
-	items *objects.Collections
+	r      *objects.Reader
+	b      *objects.Binder
+	items  *objects.Collections
+	locals map[target.Addr]string // AsyncLocals in static fields with secret names, with these
 }
 
 // New returns a Reader.
-func New(r *objects.Reader, c *objects.Collections) *Reader { return &Reader{r, c} }
+func New(b *objects.Binder, c *objects.Collections) *Reader {
+	return &Reader{r: b.Objects(), b: b, items: c, locals: map[target.Addr]string{}}
+}
 
 // Settings adds the secrets among settings to m. p must have unhidden values.
 func Settings(m *secrets.Masker, p *answer.Process) {
@@ -74,7 +78,7 @@ func (r *Reader) Objects(ctx context.Context, m *secrets.Masker, h *heap.Heap, o
 	r.statics(ctx, m, g)
 	var maps []heap.Object
 	err := heap.Scan(ctx, h, nil, o, func() *collector {
-		return &collector{r: r.r, items: r.items, win: target.NewWindow(h.Memory()), text: h.Runtime().WellKnown().String, types: map[target.Addr]*plan{}}
+		return &collector{Reader: r, win: target.NewWindow(h.Memory()), text: h.Runtime().WellKnown().String, types: map[target.Addr]*plan{}}
 	}, func(c *collector) error {
 		for _, f := range c.found {
 			if f.name != "" {
@@ -122,10 +126,25 @@ func (r *Reader) statics(ctx context.Context, m *secrets.Masker, g *answer.Gaps)
 			}
 			for s := range r.values(f, g) {
 				if s.Err == nil && s.Slot != 0 {
+					r.local(f.Name, s.Value)
 					r.learn(m, f.Name, s.Value)
 				}
 			}
 		}
+	}
+}
+
+// local keeps the AsyncLocal in a static field, which is the key of its values.
+func (r *Reader) local(name string, v objects.Value) {
+	if v.Kind() != objects.KindReference || v.IsNull() || !secrets.Holds(name) {
+		return
+	}
+	o, err := v.Object()
+	if err != nil {
+		return
+	}
+	if typ, err := o.Type.ManagedName(); err == nil && strings.HasPrefix(typ, "System.Threading.AsyncLocal<") {
+		r.locals[o.Addr] = name
 	}
 }
 
@@ -148,7 +167,12 @@ func (r *Reader) values(f *objects.Field, g *answer.Gaps) iter.Seq[objects.Stati
 
 // learn adds the texts of a value to m, by the name of its holder.
 func (r *Reader) learn(m *secrets.Masker, name string, v objects.Value) {
-	reader := textReader{items: r.items, mem: r.r.Runtime().Memory(), found: func(text string) { m.LearnSetting(name, text) }}
+	r.read(name, v, func(text string) { m.LearnSetting(name, text) })
+}
+
+// read calls found with the texts of a value.
+func (r *Reader) read(name string, v objects.Value, found func(text string)) {
+	reader := textReader{b: r.b, items: r.items, mem: r.r.Runtime().Memory(), found: found}
 	reader.value(name, v, 0)
 }
 
@@ -188,8 +212,7 @@ type found struct {
 
 // A collector examines the objects of a run.
 type collector struct {
-	r     *objects.Reader
-	items *objects.Collections
+	*Reader
 	win   *target.Window
 	text  target.Addr
 	types map[target.Addr]*plan
@@ -261,9 +284,8 @@ func (c *collector) fields(o *heap.Object, leaves []leaf) {
 	}
 	for range n {
 		for i := range leaves {
-			if name, v := leaves[i].at(at); name != "" {
-				reader := textReader{items: c.items, mem: c.r.Runtime().Memory(), found: func(text string) { c.found = append(c.found, found{name: name, value: text}) }}
-				reader.value(name, v, 0)
+			if name, v := leaves[i].at(at, c.locals); name != "" {
+				c.read(name, v, func(text string) { c.found = append(c.found, found{name: name, value: text}) })
 			}
 		}
 		at += step

@@ -155,6 +155,7 @@ const (
 	SecretMaps          = 100_000  // dictionaries searched for names of secrets
 	SecretItems         = 100_000  // of one dictionary
 	SecretChars         = 16 << 10 // UTF-16 code units of a value with a name
+	SecretFrames        = 10_000   // of one stack with variables searched for secrets
 	SecretNameChars     = 256      // UTF-16 code units of such a name, where it is a text
 	Settings            = 100_000  // properties of AppContext, or keys of a configuration
 	SettingText         = 1 << 20  // UTF-16 code units of one: TRUSTED_PLATFORM_ASSEMBLIES has hundreds of paths

@@ -833,6 +833,10 @@ var unseen = map[string]string{
 	"locks.ownership _thread":                                       "of NativeAOT's class library, by its source",
 	"System.Runtime.InteropServices.SafeHandle":                     "of the class library's source",
 	"locks.safeHandle handle":                                       "of the class library's source",
+	"sensitive.safeHandle handle":                                   "of the class library's source",
+	"System.Security.SecureString":                                  "of the class library's source",
+	"sensitive.secureString _buffer":                                "of the class library's source",
+	"sensitive.secureString _decryptedLength":                       "of the class library's source",
 	// Types without fields to read, which the table does not list.
 	"System.Collections.Frozen.EmptyFrozenDictionary`2":           "no field is read",
 	"System.Collections.Frozen.EmptyFrozenSet`1":                  "no field is read",
