@@ -20,6 +20,7 @@ import (
 
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/internal/front/cli/commands"
+	"github.com/sosgo/sosgo/internal/test/plants"
 	"github.com/sosgo/sosgo/internal/test/testcase"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 	"github.com/sosgo/sosgo/internal/test/testmcp"
@@ -403,6 +404,42 @@ func TestSecrets(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestSecretsOfAllKinds asks for what each command says without arguments, and for each tool, of a dump with secrets in all kinds of places: none is in an answer or an error.
+func TestSecretsOfAllKinds(t *testing.T) {
+	truth := plants.Read(t, "../../../../..", "net10-kinds")
+	c := connect(t, environment(), "-budget", "1000000", truth.Dump)
+	texts, masks := 0, 0
+	see := func(tool string, arguments map[string]any) {
+		_, r := call(t, c, tool, arguments)
+		all, err := json.Marshal(r)
+		require.NoError(t, err)
+		text := strings.ReplaceAll(string(all), `\u0026`, "&")
+		texts++
+		masks += strings.Count(text, "hidden")
+		for _, p := range truth.Shown(text) {
+			if slices.Contains(truth.Plants, p) { // an answer is one line
+				t.Errorf("%s %v shows %s %s", tool, arguments, p.Kind, p.Value)
+			}
+		}
+	}
+	for _, command := range environment().Commands {
+		for _, format := range []string{"json", "text"} {
+			see("command", map[string]any{"command": command.Name, "format": format})
+		}
+	}
+	for _, arguments := range [][]string{{"dumpheap", "-strings"}, {"clrstack", "-all", "-a"}, {"asyncstacks", "-locals"}, {"dumpasync", "-fields"}, {"statics", "-all"},
+		{"eval", "Kinds.Program.ClientSecret.Nothing"}, {"eval", "Kinds.Program.DbPassword[1]"}, {"dumpobj", "Kinds.Program.ClientSecret"}, {"query", "from objects of Kinds.Account | select this, Password, Pwd"}} {
+		for _, format := range []string{"json", "text"} {
+			see("command", map[string]any{"command": arguments[0], "arguments": arguments[1:], "format": format})
+		}
+	}
+	for _, tool := range tools(t, c) {
+		see(tool.Name, nil)
+	}
+	assert.Greater(t, texts, 200)
+	assert.Greater(t, masks, 100)
 }
 
 // TestListen checks that HTTP clients with the token are served.

@@ -1,0 +1,253 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"io"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo/internal/front/cli"
+	"github.com/sosgo/sosgo/internal/front/cli/commands"
+	"github.com/sosgo/sosgo/internal/front/cli/commands/webcmd"
+	"github.com/sosgo/sosgo/internal/front/webui"
+	"github.com/sosgo/sosgo/internal/test/exportread"
+	"github.com/sosgo/sosgo/internal/test/plants"
+	"github.com/sosgo/sosgo/internal/test/testcase"
+	"github.com/sosgo/sosgo/internal/test/testcli"
+)
+
+// A kindsDump asks about the dump with secrets in all kinds of places.
+type kindsDump struct {
+	*plants.Truth
+	kept testcli.Kept
+}
+
+func openKinds(t *testing.T) *kindsDump {
+	t.Helper()
+	k := &kindsDump{Truth: plants.Read(t, moduleRoot, "net10-kinds")}
+	k.kept.Path = k.Dump
+	t.Cleanup(func() { assert.NoError(t, k.kept.Close()) })
+	return k
+}
+
+// ask runs sosgo and returns what it prints.
+func (k *kindsDump) ask(t *testing.T, args ...string) string {
+	t.Helper()
+	var out bytes.Buffer
+	env := environment(nil)
+	env.Open, env.KeepOpen = k.kept.Env().Open, true
+	cli.Main(t.Context(), append([]string{"-d", k.Dump, "--offline"}, args...), strings.NewReader(""), &out, &out, env)
+	return out.String()
+}
+
+// objects returns the addresses of the program's objects with secrets, and of what they refer to.
+func (k *kindsDump) objects(t *testing.T) (list []string) {
+	t.Helper()
+	for line := range strings.Lines(k.ask(t, "query", "from objects of Kinds.Keep | select addr(this.What)")) {
+		if at := strings.TrimSpace(line); strings.HasPrefix(at, "0x") {
+			list = append(list, at)
+		}
+	}
+	require.Greater(t, len(list), 50)
+	for i := 0; i < len(list) && len(list) < 400; i++ {
+		var doc struct {
+			Result []struct{ Object, Type string }
+		}
+		require.NoError(t, json.Unmarshal([]byte(k.ask(t, "--json", "dumpobjgcrefs", list[i])), &doc))
+		for _, r := range doc.Result {
+			if !slices.Contains(list, r.Object) && !strings.Contains(r.Type, "Runtime") {
+				list = append(list, r.Object)
+			}
+		}
+	}
+	return list
+}
+
+// kindsLines returns a line for each command, with each of its options that has no value. With objects, it returns those that take an address,
+// for each of them.
+func kindsLines(objects []string) (lines [][]string) {
+	for _, c := range commands.All() {
+		options, args := c.Declares()
+		if c.Serves || c.Live || slices.ContainsFunc(args, func(a cli.Arg) bool { return a.Kind == cli.File && !a.Optional }) {
+			continue
+		}
+		all := [][]string{{c.Name}}
+		for _, o := range options {
+			if o.Kind == cli.Bool && !o.Reveals {
+				all = append(all, []string{c.Name, "-" + o.Name})
+			}
+		}
+		if len(objects) == 0 {
+			lines = append(lines, all...)
+			continue
+		}
+		if len(args) == 0 || args[0].Kind == cli.File {
+			continue
+		}
+		for i, at := range objects {
+			lines = append(lines, []string{c.Name, at})
+			if i%8 == 0 {
+				for _, line := range all[1:] {
+					lines = append(lines, append(slices.Clone(line), at))
+				}
+			}
+		}
+	}
+	return lines
+}
+
+// TestSecretsOfAllKinds runs all commands over a dump with secrets in all kinds of places, in text and in JSON. With masking, none is shown.
+func TestSecretsOfAllKinds(t *testing.T) {
+	k := openKinds(t)
+	kinds := map[string]bool{}
+	for _, p := range k.Plants {
+		kinds[p.Kind] = true
+	}
+	require.GreaterOrEqual(t, len(kinds), 60)
+	require.GreaterOrEqual(t, len(k.Beside), 12)
+	objects := k.objects(t)
+	lines := append(kindsLines(nil), kindsLines(objects)...)
+	if step := 7; !testcase.Complete() { // as the number of objects has no factor 7, each command and each object remains
+		t.Logf("a sample: 1 of %d lines; SOSGO_COMPLETE=1 tries all", step)
+		for i := range len(lines) / step {
+			lines[i] = lines[i*step]
+		}
+		lines = lines[:len(lines)/step]
+	}
+	stays := map[string]bool{}
+	masks := 0
+	shown := map[plants.Plant][]string{}
+	there := map[plants.Plant]bool{}
+	for i, line := range lines {
+		for _, form := range [][]string{nil, {"--json"}} {
+			out := k.ask(t, slices.Concat([]string{"--redact"}, form, line)...)
+			masks += strings.Count(out, "hidden>")
+			for _, text := range k.Stay {
+				if !stays[text] && strings.Contains(out, text) {
+					stays[text] = true
+				}
+			}
+			for _, p := range k.Shown(out) {
+				shown[p] = append(shown[p], strings.Join(slices.Concat(form, line), " "))
+			}
+			if i%3 == 0 || !testcase.Complete() {
+				for _, p := range k.Shown(k.ask(t, slices.Concat(form, line)...)) {
+					there[p] = true
+				}
+			}
+		}
+	}
+	for _, text := range k.Stay {
+		assert.True(t, stays[text], "%s is nowhere", text)
+	}
+	assert.Greater(t, masks, len(lines)/2)
+	for p, lines := range shown {
+		t.Errorf("%s %s is shown by %d lines: %s", p.Kind, p.Value, len(lines), strings.Join(lines[:min(len(lines), 12)], "; "))
+	}
+	for _, p := range slices.Concat(k.Plants, k.Beside) {
+		if !there[p] {
+			t.Logf("%s %s is not shown without masking", p.Kind, p.Value)
+		}
+	}
+	t.Logf("%d lines, %d objects; without masking %d of %d secrets are shown", len(lines), len(objects), len(there), len(k.Plants)+len(k.Beside))
+	assert.Greater(t, len(there), len(k.Plants)*9/10)
+}
+
+// content returns the texts of a file, without its compression and encoding.
+func content(t *testing.T, b []byte) string {
+	t.Helper()
+	switch {
+	case bytes.HasPrefix(b, []byte("PAR1")):
+		var out strings.Builder
+		table := exportread.ReadParquet(t, b)
+		for _, row := range table.Rows {
+			for _, value := range row {
+				out.WriteString(value + "\n")
+			}
+		}
+		for _, c := range table.Columns {
+			for _, bounds := range slices.Concat(c.Least, c.Greatest) {
+				out.WriteString(string(bounds) + "\n")
+			}
+		}
+		return out.String()
+	case bytes.HasPrefix(b, []byte{0x1f, 0x8b}):
+		z, err := gzip.NewReader(bytes.NewReader(b))
+		require.NoError(t, err)
+		b, err = io.ReadAll(z)
+		require.NoError(t, err)
+	}
+	return string(b) + strings.ReplaceAll(string(b), "\x00", "") // the second for UTF-16
+}
+
+// TestSecretsInFiles does so for what is sent: files, the page and reports.
+func TestSecretsInFiles(t *testing.T) {
+	k := openKinds(t)
+	for _, redact := range []bool{true, false} {
+		there := map[plants.Plant]bool{}
+		see := func(door, text string) {
+			for _, p := range k.Shown(text) {
+				if there[p] = true; redact {
+					t.Errorf("%s shows %s %s", door, p.Kind, p.Value)
+				}
+			}
+		}
+		for _, line := range []string{"summarize", "report -o OUT", "report -format md -o OUT", "export csv OUT", "export ndjson OUT", "export parquet OUT", "export heapsnapshot OUT", "export gcdump OUT",
+			"export folded OUT", "export speedscope OUT", "export pprof OUT", "export -heap pprof OUT"} {
+			clear(there)
+			dir := t.TempDir()
+			args := strings.Fields(strings.ReplaceAll(line, "OUT", filepath.Join(dir, "out")))
+			if !redact {
+				args = append(args, "-full")
+			}
+			see(line, k.ask(t, args...))
+			require.NoError(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+				if err != nil || d.IsDir() {
+					return err
+				}
+				b, err := os.ReadFile(path)
+				see(line, content(t, b))
+				return err
+			}))
+			if has := strings.Contains("report -o OUT, export csv OUT, export ndjson OUT, export parquet OUT, export heapsnapshot OUT", line); has && !redact {
+				assert.Greater(t, len(there), len(k.Plants)*3/4, line)
+			}
+		}
+		env := environment(nil)
+		dump, err := k.kept.Env().Open(t.Context(), k.Dump, cli.OpenOptions{Offline: true})
+		require.NoError(t, err)
+		desk := cli.NewDesk(env, dump, "kinds.dmp", "")
+		desk.Redact = redact
+		page := webui.Handler(webcmd.Asker(desk), webui.Subject{File: "kinds.dmp"})
+		get := func(path string) string {
+			w := httptest.NewRecorder()
+			page.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil))
+			return w.Body.String()
+		}
+		see("/", get("/"))
+		see("/subject.json", get("/subject.json"))
+		for _, line := range kindsLines(nil) {
+			path := "/api/" + line[0] + "?a=" + strings.Join(line[1:], "&a=")
+			see(path, get(strings.TrimSuffix(path, "?a=")))
+			see(line[0], get("/line?line="+url.QueryEscape(strings.Join(line, " "))))
+		}
+		for _, start := range []string{"dumpobj ", "eval Kinds.Program.", "dumpheap -type Kinds.", "~"} {
+			see("/complete", get("/complete?line="+url.QueryEscape(start)))
+		}
+		if !redact {
+			assert.Greater(t, len(there), len(k.Plants)/2)
+		}
+	}
+}
