@@ -81,8 +81,12 @@ type waitRule struct {
 	text     string
 }
 
-// WaitsForPipe is the text of a wait for a pipe, which may take long.
-const WaitsForPipe = "waits for a pipe"
+// Texts of waits for pipes, which may take long, and of the use of files, which seldom does.
+const (
+	WaitsForPipe = "waits for a pipe"
+	UsesFile     = "reads or writes a file"
+	UsesPipe     = "reads or writes a pipe or a device" // the text begins so
+)
 
 // waitRules are ordered: the first that matches is used.
 var waitRules = []waitRule{
@@ -133,9 +137,9 @@ var waitRules = []waitRule{
 	{"System.IO.StdInReader", "", ActivityConsole, "waits for the console"},
 	{"System.IO.SyncTextReader", "", ActivityConsole, "waits for the console"},
 	{"System.IO.Pipes.*", "", ActivityFile, WaitsForPipe},
-	{"System.IO.RandomAccess", "", ActivityFile, "reads or writes a file"},
-	{"System.IO.FileStream", "", ActivityFile, "reads or writes a file"},
-	{"System.IO.Strategies.*", "", ActivityFile, "reads or writes a file"},
+	{"System.IO.RandomAccess", "", ActivityFile, UsesFile},
+	{"System.IO.FileStream", "", ActivityFile, UsesFile},
+	{"System.IO.Strategies.*", "", ActivityFile, UsesFile},
 	{"System.IO.File*", "", ActivityFile, "uses the file system"},
 	{"System.IO.Directory*", "", ActivityFile, "uses the file system"},
 	{"System.Environment", "Exit _Exit", ActivityExit, "ends the process (Environment.Exit)"},

@@ -217,6 +217,7 @@ func (g *grapher) doing(t *stackwalk.Thread) answer.Statement {
 func (g *grapher) activity(t *stackwalk.Thread) (does, where answer.Statement) {
 	activity := threads.ActivityOf(t, g.s.r.walker.Walk(g.s.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}))
 	tasks.NamePeer(g.s.ctx, g.s.r.b, g.s.r.walker, t, g.s.gaps, &activity)
+	tasks.NameFile(g.s.ctx, g.s.r.b, g.s.r.walker, t, g.s.gaps, &activity)
 	a := threads.DescribeActivity(t, g.s.gaps, activity)
 	does = words.Text(activity.Text)
 	if activity.Activity == threads.ActivityIdle {

@@ -435,6 +435,7 @@ func (r *Reader) workers(ctx context.Context, out *answer.ThreadPool) error {
 			continue
 		}
 		tasks.NamePeer(ctx, r.b, r.walker, t, &out.Gaps, &a)
+		tasks.NameFile(ctx, r.b, r.walker, t, &out.Gaps, &a)
 		out.Workers = append(out.Workers, answer.PoolWorker{Thread: t.Describe(&out.Gaps), Activity: *threads.DescribeActivity(t, &out.Gaps, a),
 			Waits: waits(a.Activity), Idle: a.Activity == threads.ActivityIdle})
 	}

@@ -3,6 +3,7 @@ package threadpool
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/threads"
@@ -109,11 +110,16 @@ func begun(v answer.Verdict, p *answer.ThreadPool) answer.Verdict {
 func usesFiles(p *answer.ThreadPool) (n int) {
 	for i := range p.Workers {
 		w := &p.Workers[i]
-		if w.Waits && (w.Activity.Kind == answer.ActivityConsole || w.Activity.Kind == answer.ActivityFile && w.Activity.Text != threads.WaitsForPipe) {
+		if w.Waits && (w.Activity.Kind == answer.ActivityConsole || w.Activity.Kind == answer.ActivityFile && !usesPipe(w)) {
 			n++
 		}
 	}
 	return n
+}
+
+// usesPipe reports whether a worker reads or writes what is no file on a disk.
+func usesPipe(w *answer.PoolWorker) bool {
+	return w.Activity.Text == threads.WaitsForPipe || strings.HasPrefix(w.Activity.Text, threads.UsesPipe)
 }
 
 // contending counts the workers that wait for a lock. While workers take items, others hold it for a moment: who waits for one that is held for long is

@@ -78,6 +78,7 @@ func TestMomentsOfPools(t *testing.T) {
 	file := answer.ThreadActivity{Kind: answer.ActivityFile, Text: "uses the file system"}
 	console := answer.ThreadActivity{Kind: answer.ActivityConsole, Text: "waits for the console"}
 	pipe := answer.ThreadActivity{Kind: answer.ActivityFile, Text: threads.WaitsForPipe}
+	device := answer.ThreadActivity{Kind: answer.ActivityFile, Text: threads.UsesPipe + " (/run/scale)"}
 	lock := answer.ThreadActivity{Kind: answer.ActivityLock, Text: "waits for a lock"}
 	for _, c := range []struct {
 		why       string
@@ -96,6 +97,7 @@ func TestMomentsOfPools(t *testing.T) {
 		{"files for long", 5, 2, 100, 1000, []answer.ThreadActivity{file, file}, answer.FindingStarved, answer.StrengthLikely, ""},
 		{"files and many items", 201, 2, 100, 0, []answer.ThreadActivity{file, file}, answer.FindingStarved, answer.StrengthLikely, ""},
 		{"pipes", 5, 3, 100, 0, []answer.ThreadActivity{pipe, pipe, pipe}, answer.FindingStarved, answer.StrengthLikely, ""},
+		{"a device", 5, 3, 100, 0, []answer.ThreadActivity{device, device, file}, answer.FindingStarved, answer.StrengthLikely, ""},
 		{"a lock", 5, 2, 100, 0, []answer.ThreadActivity{lock, lock}, answer.FindingStarved, answer.StrengthPossible, answer.SeverityWarning},
 		{"half of them", 5, 2, 100, 0, []answer.ThreadActivity{lock, file}, answer.FindingStarved, answer.StrengthPossible, answer.SeverityWarning},
 		{"many items", 21, 2, 100, 0, []answer.ThreadActivity{lock, lock}, answer.FindingStarved, answer.StrengthLikely, ""},
