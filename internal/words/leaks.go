@@ -64,6 +64,7 @@ var (
 	RegisteredWith   = say("callbacks of one source", "{callbacks} callbacks registered with one {type}")
 	RootScopeKeeps   = say("disposables of the root scope", "{disposables} disposables kept by the root scope of a service provider until the program ends")
 	WeakDead         = say("dead weak references", "{dead} of {elements} weak references in one {type} are dead")
+	WeakDeadOfRead   = say("dead weak references of those that were read", "{dead} of {elements} weak references that were read in one {type} are dead")
 	InThreads        = say("thread static of several threads", "thread static {field} in {threads} threads")
 	InternedInAll    = say("interned strings in arrays", "{strings} strings that are interned (String.Intern) or literals, in {arrays array|arrays}")
 	OneWithElements  = say("one object with elements", "one {type} with {elements element|elements}")

@@ -52,7 +52,7 @@ var conclusions = []struct {
 
 	// An object that is missing, or a root, would change the numbers or refute it.
 	{wholeHeap, []*Sentence{Fragmented, NativeMemory}},
-	{reachable, []*Sentence{Interned, Holder, Holders, Timers, TimersAtLeast, Delays, Handlers, ContextStays, ItIsKept,
+	{reachable, []*Sentence{Interned, Holder, Holders, WeakHandles, Timers, TimersAtLeast, Delays, Handlers, ContextStays, ItIsKept,
 		IsGarbage, GarbageUntil, UnreachedFrozen, OnlyStacks, NoPathForCollection, CanBeUnloaded, LittleLives, HeapSmall, NoProofOfLeak, NoHolder}},
 	{[]answer.Premise{answer.HeapAtRest, answer.HeapWhole, answer.NoGap}, []*Sentence{DamagedHeap}},
 	{append(slices.Clip(reachable), answer.CodeFound), []*Sentence{Forgotten, Unended}},

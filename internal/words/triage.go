@@ -54,6 +54,7 @@ var (
 	ItIsKept       = say("what keeps a load context", "it is kept: {holder}")
 	DamagedHeap    = say("damaged heap", "the heap is damaged: {faults fault|faults} in {objects} objects")
 	ManyHandles    = say("many handles", "{handles} {kind} handles refer to {objects}{effect?}")
+	WeakHandles    = say("handles of dead weak references", "{references} weak references are dead, and each keeps a GC handle: {holder} has them{keeper?}")
 	ObjectsOfType  = say("objects of one type", "objects of {type}")
 	UntypedObjects = say("objects of unknown types", "objects whose types can't be read")
 	HandleTable    = say("handle table", "the handle table; the objects have {size} themselves")

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"iter"
+	"math"
 	"runtime"
 	"slices"
 
@@ -46,6 +47,7 @@ const (
 	maxClimb     = 4        // from the array of a collection to the collection
 	maxFound     = 1 << 12  // suspects compared with each other
 	maxRead      = 1 << 17  // objects read per pattern
+	maxWeak      = 1 << 20  // weak references read, which takes less
 	lookStep     = 1 << 13  // objects between two checks of the context, and per batch of a goroutine
 	maxKept      = 1 << 20  // steps up the dominator tree
 	minReferring = 10.0     // smallest percentage of a group that a named type must refer to
@@ -229,7 +231,7 @@ func (f *finder) pick(ctx context.Context) error {
 				f.large.Add(x.n)
 			}
 			for p := range f.picked {
-				if x.mask&(1<<p) != 0 && (len(f.picked[p]) <= maxRead || p == int(patternEvent) || p == int(patternScope)) {
+				if x.mask&(1<<p) != 0 && len(f.picked[p]) <= mostOf(pattern(p)) {
 					f.picked[p] = append(f.picked[p], x.n)
 				}
 			}
@@ -238,8 +240,18 @@ func (f *finder) pick(ctx context.Context) error {
 	})
 }
 
-// objects returns the objects of a pattern in order: all of them, or at most maxRead+1 for patterns that read their
-// objects.
+// mostOf returns how many objects of a pattern are looked at.
+func mostOf(p pattern) int {
+	switch p {
+	case patternEvent, patternScope:
+		return math.MaxInt // which reads little of each
+	case patternWeak:
+		return maxWeak
+	}
+	return maxRead
+}
+
+// objects returns the objects of a pattern in order: all of them, or at most one more than mostOf says.
 func (f *finder) objects(p pattern) iter.Seq[graph.Node] {
 	if p == patternLarge {
 		return f.large.All

@@ -391,7 +391,7 @@ func (f *finder) weakReferences(ctx context.Context) error {
 	c := weakCounter{f: f, by: map[graph.Node]*weakCount{}, tops: map[graph.Node]graph.Node{}}
 	seen := 0
 	err := f.living(ctx, patternWeak, func(n graph.Node) {
-		if seen++; seen <= maxRead {
+		if seen++; seen <= maxWeak {
 			c.count(n)
 		}
 	})
@@ -402,7 +402,7 @@ func (f *finder) weakReferences(ctx context.Context) error {
 		}
 		f.part[point] = true
 		f.found = append(f.found, suspect{kind: answer.SuspectWeak, point: point, owner: f.ownerOf(point), retained: f.doms.Retained(point),
-			typ: f.g.TypeIndex(w.first), count: w.all, size: w.size, elements: answer.Known(w.all), atLeast: seen > maxRead, dead: w.dead})
+			typ: f.g.TypeIndex(w.first), count: w.all, size: w.size, elements: answer.Known(w.all), atLeast: seen > maxWeak, dead: w.dead})
 	}
 	return err
 }

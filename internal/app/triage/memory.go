@@ -189,7 +189,7 @@ func holders(_ context.Context, q *Answers) (view, error) {
 		if retained, share := sums(list); l.Small || share < holderShare || retained < q.leastHolder(list) && !q.ranOut() {
 			continue
 		}
-		if handleAlone(list[0]) {
+		if handleAlone(list[0]) || manyDead(list[0]) {
 			v.beside = true // the finding of the handles has it
 			continue
 		}
@@ -354,6 +354,11 @@ func handleAlone(s *answer.Suspect) bool {
 	}
 	h := &s.Holders[0]
 	return h.Handle != "" && h.Share == 100 && h.Sampled >= muchHandles
+}
+
+// manyDead reports whether so many weak references lead to nothing that their handles are a finding.
+func manyDead(s *answer.Suspect) bool {
+	return s.Kind == answer.SuspectWeak && s.Point != nil && s.Dead >= muchHandles
 }
 
 // copied reports whether most of what suspects retain are strings. The command waste counts their copies.
@@ -637,6 +642,7 @@ func handles(ctx context.Context, q *Answers) (view, error) {
 	}
 	v := view{partly: firstOf(list.Noted(), nil)} // later gaps are only names and sizes
 	if list.Handles == nil {
+		v.found = q.deadReferences()
 		return v, nil
 	}
 	counts, places := map[alike]*answer.TypeCount{}, map[alike][]target.Range{}
@@ -682,10 +688,42 @@ func handles(ctx context.Context, q *Answers) (view, error) {
 		f.Next = append(slices.Clone(x.Show), f.Next...)
 		v.found = append(v.found, f)
 	}
+	v.found = append(v.found, q.deadReferences()...)
 	slices.SortStableFunc(v.found, func(a, b answer.Finding) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Text, b.Text))
 	})
 	return v, ctx.Err()
+}
+
+// deadReferences describes collections of weak references that lead to nothing any more. A list of the handles does not have theirs: they refer to no
+// object.
+func (q *Answers) deadReferences() (out []answer.Finding) {
+	if !q.Leaks.read {
+		return nil
+	}
+	l, err := q.Leaks.get()
+	if err != nil {
+		return nil
+	}
+	for i := range l.Suspects {
+		s := &l.Suspects[i]
+		if !manyDead(s) {
+			continue
+		}
+		id, root := signature.Suspect(s)
+		name := holderName([]*answer.Suspect{s})
+		x := answer.Conclude(answer.FindingHandles, words.WeakHandles.Of(words.Commas(s.Dead), name, keptBy(s, root)), answer.StrengthProved, words.AllReferences.Of())
+		x.Count, x.Show = int(s.Dead), []string{"leaks", fmt.Sprintf("gcroot %x", uint64(cmp.Or(s.Owner, s.Point).Address))}
+		clauses := []answer.Verdict{x}
+		if s.Verdict == answer.VerdictSuspect {
+			clauses = append(clauses, answer.Conclude(answer.NoFinding, words.Holder.Of(name, words.Bytes(s.Retained), words.Percent(s.Share), mostOf([]*answer.Suspect{s}),
+				answer.Statement{}, answer.Statement{}), answer.StrengthProved, words.AllReferences.Of()))
+		}
+		f := finding(answer.FindingHandles, clauses...)
+		f.Identity, f.Object, f.Next = id, s.Point.Address, slices.Clone(x.Show)
+		out = append(out, f)
+	}
+	return out
 }
 
 // handleBytes is the size of a handle. In the lowest bit of its address a GCHandle records that it pins.

@@ -622,6 +622,38 @@ func TestFragmentation(t *testing.T) {
 	assert.Equal(t, answer.StrengthProved, f.Clauses[1].Strength)
 }
 
+// TestDeadReferences checks that many weak references that lead to nothing are a finding, though a list of handles lacks theirs, and one alone if they
+// are a large holder, too.
+func TestDeadReferences(t *testing.T) {
+	q := healthy()
+	bus := answer.Suspect{Kind: answer.SuspectWeak, Verdict: answer.VerdictNotable, Retained: 7 << 20, Share: 99, Dead: muchHandles, Elements: answer.Known[uint64](12_000),
+		Point: &answer.PathObject{Address: 32, Type: answer.Text{S: "W[]"}}, Owner: &answer.PathObject{Address: 16, Type: answer.Text{S: "List<W>"}},
+		Path: &answer.RootPath{Root: answer.GCRoot{Kind: "static field", Name: "static Shop.Bus.listeners"}}}
+	q.Leaks = Got(&answer.Leaks{Suspects: []answer.Suspect{bus}, Small: true}, nil)
+	out, err := Judge(context.Background(), q, Options{})
+	require.NoError(t, err)
+	require.Len(t, out.Findings, 1)
+	f := &out.Findings[0]
+	assert.Equal(t, answer.FindingHandles, f.Kind)
+	assert.Regexp(t, `^10,000 weak references are dead, and each keeps a GC handle: List<W> 10 has them, kept by static Shop.Bus.listeners$`, f.Text)
+	assert.Equal(t, []string{"leaks", "gcroot 10"}, f.Next)
+
+	bus.Verdict, bus.Retained = answer.VerdictSuspect, 70<<20
+	q.Leaks = Got(&answer.Leaks{Suspects: []answer.Suspect{bus}}, nil)
+	out, err = Judge(context.Background(), q, Options{})
+	require.NoError(t, err)
+	require.Len(t, out.Findings, 1)
+	require.Len(t, out.Findings[0].Clauses, 2)
+	assert.Contains(t, out.Findings[0].Clauses[1].Text, "List<W> 10 holds 70.0 MB")
+
+	bus.Dead--
+	q.Leaks = Got(&answer.Leaks{Suspects: []answer.Suspect{bus}}, nil)
+	out, err = Judge(context.Background(), q, Options{})
+	require.NoError(t, err)
+	require.Len(t, out.Findings, 1)
+	assert.Equal(t, answer.FindingHolder, out.Findings[0].Kind)
+}
+
 // TestHandles checks that many GC handles of one type to objects of one type are a finding.
 func TestHandles(t *testing.T) {
 	q := healthy()

@@ -85,6 +85,9 @@ func Title(s *answer.Suspect) answer.Statement {
 	case answer.SuspectInterned:
 		return words.InternedInAll.Of(words.Commas(s.Members.Count), words.N(s.Roots))
 	case answer.SuspectWeak:
+		if s.AtLeast && s.Elements.Err() == nil { // how many of the others are dead is not known
+			return words.WeakDeadOfRead.Of(words.Commas(s.Dead), words.Commas(s.Elements.Value), typeOf(collection(s)))
+		}
 		return words.WeakDead.Of(words.Commas(s.Dead), n, typeOf(collection(s)))
 	}
 	if s.Elements.Err() == nil {

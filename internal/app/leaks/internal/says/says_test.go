@@ -102,3 +102,11 @@ func TestOneHashCode(t *testing.T) {
 	assert.Equal(t, "1,200 of 5,000 keys (Shop.Id) have one hash code: a search compares them one by one", OneHashCode(1200, 5000, 5000, "Shop.Id").Text)
 	assert.Equal(t, "at least 1,200 of 200,000 keys have one hash code: a search compares them one by one", OneHashCode(1200, 131072, 200000, "").Text)
 }
+
+// TestDeadReferences checks that the numbers of a part are not said of all weak references.
+func TestDeadReferences(t *testing.T) {
+	s := answer.Suspect{Kind: answer.SuspectWeak, Point: &answer.PathObject{Type: answer.Text{S: "Bus"}}, Dead: 1200, Elements: answer.Known[uint64](1500)}
+	assert.Equal(t, "1,200 of 1,500 weak references in one Bus are dead", Title(&s).Text)
+	s.AtLeast = true
+	assert.Equal(t, "1,200 of 1,500 weak references that were read in one Bus are dead", Title(&s).Text)
+}
