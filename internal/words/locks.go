@@ -148,6 +148,7 @@ var (
 
 	FullCollection = say("full collection", "{waiters} for room in BlockingCollection {collection}{limit?}, {state}")
 	NobodyTakes    = say("nobody known who takes", "; the dump does not record who takes from it")
+	NoneTakes      = say("nobody takes", "; no thread, suspended method or delegate that can still run takes from it")
 	TakesFromIt    = say("taker", "; thread {thread} takes from it{does?}")
 	TakeFromIt     = say("takers", "; thread {thread} and {threads more|more} take from it{does?}")
 	AndDoes        = say("and does", ", and {does}{where?}")

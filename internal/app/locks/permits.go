@@ -75,7 +75,7 @@ func (g *grapher) fullSemaphore(l *lock, list []*wait) *answer.Verdict {
 		} else if len(takers) > 0 {
 			g.taken(&v, takers)
 		} else {
-			v.Statement = v.Plus(words.NobodyTakes.Of())
+			g.nobodyTakes(&v, collection)
 		}
 	} else if u := g.s.uses[l]; u == nil || !u.gives && len(u.holders) == 0 || !g.permits(&v, l) || g.takesTurns(l, u, len(list), crowd) {
 		return nil
