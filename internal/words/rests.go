@@ -44,8 +44,8 @@ var conclusions = []struct {
 		InitializerFailed, AllocationFailed, HeapLimit, Follows, UsuallyMeans}},
 
 	// The objects that it names are read from the heap. More such objects would not refute it.
-	{onHeap, []*Sentence{RefersToAllocator, NotCaught, FailedCommand, FailedTask, AsyncVoid, OfClassFailed, ServiceFailed, HostStopping, HostStartWaits, ClientsUnshared,
-		OneHashCode, Collisions, TimerOverlaps, Overwritten, EndsBefore, AwaitFinalizer, BlocksOf, HandlesOf}},
+	{onHeap, []*Sentence{RefersToAllocator, NotCaught, FailedCommand, FailedTask, FailedAlike, AsyncVoid, OfClassFailed, ServiceFailed, HostStopping, HostStartWaits, ClientsUnshared,
+		OneHashCode, Collisions, TimerOverlaps, Overwritten, EndsBefore, AwaitFinalizer, BlocksOf, HandlesOf, BlocksOfArrays, HandlesOfArrays}},
 	{append(slices.Clip(queue), answer.StackComplete), []*Sentence{ItemsSignal}},
 	{append(slices.Clip(onHeap), answer.StackComplete), []*Sentence{OutsideSilent}},
 	{queue, []*Sentence{AbandonedWaiters, RedisSilent, DatabaseSilent, DatabaseUnopened, ServerSilent, Backlog, OneInBacklog, WaitForConnection, RequestsWait, PoolWithoutWork}},

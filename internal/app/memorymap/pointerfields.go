@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/app/flows"
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/internal/image/malloc"
 	"github.com/sosgo/sosgo/metadata"
@@ -20,13 +22,17 @@ type PointerField struct {
 	Name    string      // class and field
 	Count   uint64      // places of native memory to which such fields of objects refer
 	Bytes   uint64      // their size
-	Example target.Addr // the first object
+	Example target.Addr // the first object, or the array with the most
+	Arrays  int         // how many arrays have them as elements, 0 for a field; 1 if one array has all of them
+	Held    string      // the field with the array Example, if it is known
+	most    uint64      // how many of them Example has, of arrays
 }
 
 // A pointerPlace is a place with an address of native memory in the objects of a type.
 type pointerPlace struct {
 	offset, step uint64 // step is 0 for a field, and the size of an element in an array
 	name         string
+	element      bool // of an array, with no field
 }
 
 // pointerPlaces returns the places of native addresses in objects of a type.
@@ -42,7 +48,7 @@ func pointerPlaces(t *objects.Type) (out []pointerPlace) {
 		}
 		start, step = uint64(t.MT.BaseSize)-8, uint64(t.MT.ComponentSize)
 		if e, err := of.ElementType(); err == nil && isNative(e) {
-			return []pointerPlace{{start, step, name}}
+			return []pointerPlace{{start, step, name, true}}
 		}
 	}
 	leaves, _ := of.Leaves() // those before one that can't be read
@@ -52,7 +58,7 @@ func pointerPlaces(t *objects.Type) (out []pointerPlace) {
 		}
 		if field, err := of.FieldPath(l.Offset); err == nil && field != "" {
 			path := strings.TrimSuffix(name+"."+field, "._value") // the field of an IntPtr
-			out = append(out, pointerPlace{start + l.Offset, step, strings.TrimSuffix(path, "._handle")})
+			out = append(out, pointerPlace{start + l.Offset, step, strings.TrimSuffix(path, "._handle"), false})
 		}
 	}
 	return out
@@ -113,29 +119,65 @@ func pointerFields(ctx context.Context, p *process.Process, to []target.Range) (
 			byType[o.Type] = places
 		}
 		for _, place := range places {
+			var x *PointerField
+			hits := uint64(0)
 			for at := place.offset; at+8 <= o.Size; at += place.step {
 				a, err := target.Pointer(h.Memory(), o.Addr+target.Addr(at))
-				if k, found := rangeOf(to, a); err == nil && found && !seen[k] {
-					seen[k] = true
-					x := byName[place.name]
-					if x == nil {
+				if k, found := rangeOf(to, a); err == nil && found {
+					if x = byName[place.name]; x == nil {
 						x = &PointerField{Name: place.name, Example: o.Addr}
 						byName[place.name] = x
 					}
-					x.Count, x.Bytes = x.Count+1, x.Bytes+to[k].Size()
+					if hits++; !seen[k] {
+						seen[k] = true
+						x.Count, x.Bytes = x.Count+1, x.Bytes+to[k].Size()
+					}
 				}
 				if place.step == 0 {
 					break
+				}
+			}
+			if place.element && hits > 0 {
+				if x.Arrays++; hits > x.most {
+					x.most, x.Example = hits, o.Addr // a list that grew has left smaller ones behind
 				}
 			}
 		}
 	}
 	var out []PointerField
 	for _, x := range byName {
-		out = append(out, *x)
+		if x.Arrays > 1 && x.most >= x.Count {
+			x.Arrays = 1
+		}
+		if x.Count > 0 {
+			out = append(out, *x)
+		}
 	}
 	slices.SortFunc(out, func(a, b PointerField) int { return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), cmp.Compare(a.Name, b.Name)) })
-	return out[:min(len(out), mostFields)], nil
+	out = out[:min(len(out), mostFields)]
+	return out, nameArrays(ctx, p, h, out)
+}
+
+// nameArrays finds the fields with the first arrays.
+func nameArrays(ctx context.Context, p *process.Process, h *heap.Heap, list []PointerField) error {
+	wanted := map[target.Addr]bool{}
+	for i := range list {
+		if list[i].Arrays > 0 {
+			wanted[list[i].Example] = true
+		}
+	}
+	if len(wanted) == 0 {
+		return nil
+	}
+	b, err := p.Shapes()
+	if err != nil {
+		return err
+	}
+	names, _ := flows.Names(ctx, b, h, wanted, flows.NamesOptions{Walk: true}) // arrays without a name keep their type
+	for i := range list {
+		list[i].Held = names[list[i].Example].Text
+	}
+	return ctx.Err()
 }
 
 // mostFields is how many fields are named.

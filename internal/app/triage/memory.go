@@ -12,6 +12,7 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/app/leaks"
+	"github.com/sosgo/sosgo/internal/app/memorymap"
 	"github.com/sosgo/sosgo/internal/app/signature"
 	"github.com/sosgo/sosgo/internal/words"
 	"github.com/sosgo/sosgo/metadata"
@@ -159,13 +160,28 @@ func nativeMemory(ctx context.Context, q *Answers) (view, error) {
 	clauses := []answer.Verdict{x}
 	for i := range n.Fields {
 		if f := &n.Fields[i]; f.Bytes >= all/leastField {
-			x := answer.Conclude(answer.NoFinding, words.BlocksOf.Of(words.Commas(f.Count), words.Bytes(f.Bytes), words.Field(f.Name)), answer.StrengthRecorded)
+			says := words.BlocksOf.Of(words.Commas(f.Count), words.Bytes(f.Bytes), words.Field(f.Name))
+			if f.Arrays > 0 {
+				says = words.BlocksOfArrays.Of(words.Commas(f.Count), words.Bytes(f.Bytes), words.Commas(f.Arrays), words.Type(f.Name), arrayIn(f))
+			}
+			x := answer.Conclude(answer.NoFinding, says, answer.StrengthRecorded)
 			x.Show = []string{fmt.Sprintf("gcroot %x", uint64(f.Example))}
 			clauses = append(clauses, x)
 		}
 	}
 	v.found = append(v.found, finding(answer.FindingNative, clauses...))
 	return v, nil
+}
+
+// arrayIn names the field with an array that has addresses, if it is known.
+func arrayIn(f *memorymap.PointerField) answer.Statement {
+	switch {
+	case f.Held == "":
+		return answer.Statement{}
+	case f.Arrays == 1:
+		return words.OneArrayIn.Of(words.Field(f.Held))
+	}
+	return words.ArrayIn.Of(words.Field(f.Held))
 }
 
 // holders checks for large holders of the heap.
@@ -336,7 +352,7 @@ func holder(list []*answer.Suspect, l *answer.Leaks) answer.Finding {
 	f.Identity = sig
 	if p := s.Point; p != nil {
 		f.Object = p.Address
-		f.Next = append(f.Next, fmt.Sprintf("gcroot %x", uint64(p.Address)))
+		f.Next = append(f.Next, fmt.Sprintf("gcroot %x", uint64(cmp.Or(s.Owner, p).Address))) // what the finding names
 		if members(s) == nil {
 			f.Next = append(f.Next, fmt.Sprintf("dominators %x", uint64(p.Address))) // what it owns is of several types
 		}
@@ -735,7 +751,11 @@ func (q *Answers) handleFields(ctx context.Context, places []target.Range) (out 
 	fields, _ := q.fieldsTo(ctx, places) // the handles stand without them
 	for i := range fields {
 		if f := &fields[i]; f.Count >= uint64(len(places)/leastField) {
-			x := answer.Conclude(answer.NoFinding, words.HandlesOf.Of(words.Commas(f.Count), words.Field(f.Name)), answer.StrengthRecorded)
+			says := words.HandlesOf.Of(words.Commas(f.Count), words.Field(f.Name))
+			if f.Arrays > 0 {
+				says = words.HandlesOfArrays.Of(words.Commas(f.Count), words.Commas(f.Arrays), words.Type(f.Name), arrayIn(f))
+			}
+			x := answer.Conclude(answer.NoFinding, says, answer.StrengthRecorded)
 			x.Show = []string{fmt.Sprintf("gcroot %x", uint64(f.Example))}
 			out = append(out, x)
 		}

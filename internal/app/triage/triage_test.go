@@ -652,6 +652,8 @@ func TestDeadReferences(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, out.Findings, 1)
 	assert.Equal(t, answer.FindingHolder, out.Findings[0].Kind)
+	assert.Contains(t, out.Findings[0].Text, "List<W> 10 holds")
+	assert.Contains(t, out.Findings[0].Next, "gcroot 10", "of the object that it names")
 }
 
 // TestHandles checks that many GC handles of one type to objects of one type are a finding.
@@ -740,7 +742,7 @@ func TestFailedTasks(t *testing.T) {
 	out, err := Judge(context.Background(), q, Options{})
 	require.NoError(t, err)
 	require.Len(t, out.Findings, 1)
-	assert.Equal(t, "5 tasks failed, and nobody has looked at their exceptions: most often Shop.Bill: E: no price", out.Findings[0].Text)
+	assert.Equal(t, "5 tasks failed, and nobody has looked at their exceptions, among them Shop.Bill: E: no price", out.Findings[0].Text)
 	require.Len(t, out.Unknown, 1)
 	assert.True(t, out.Unknown[0].Partly)
 
@@ -748,6 +750,38 @@ func TestFailedTasks(t *testing.T) {
 	out, err = Judge(context.Background(), q, Options{})
 	require.NoError(t, err)
 	assert.Empty(t, out.Findings, "what waits for it has not gone on yet")
+}
+
+// TestTasksAlike checks that failures that differ in their messages alone are one, and what is said of the most frequent one.
+func TestTasksAlike(t *testing.T) {
+	failed := func(method, message string) answer.FaultedTask {
+		return answer.FaultedTask{Name: answer.Text{S: method}, Exceptions: []answer.TaskException{{Type: answer.Text{S: "E"}, Message: answer.Text{S: message}}}}
+	}
+	text := func(more uint64, list ...answer.FaultedTask) (string, int) {
+		q := healthy()
+		q.Tasks = Got(&answer.Tasks{Faults: list, More: more}, nil)
+		out, err := Judge(context.Background(), q, Options{})
+		require.NoError(t, err)
+		require.Len(t, out.Findings, 1)
+		return out.Findings[0].Text, len(out.Findings[0].Clauses)
+	}
+	a, b, c := failed("Shop.Bill", "order 1"), failed("Shop.Bill", "order 2"), failed("Shop.Mail", "order 1")
+	for _, x := range []struct {
+		more  uint64
+		list  []answer.FaultedTask
+		kinds int
+		says  string
+	}{
+		{0, []answer.FaultedTask{a, a}, 1, "2 tasks failed, and nobody has looked at their exceptions: Shop.Bill: E: order 1"},
+		{0, []answer.FaultedTask{a, b, a}, 1, "3 tasks failed, and nobody has looked at their exceptions: Shop.Bill: E: order 1; the messages differ"},
+		{0, []answer.FaultedTask{a, b, c}, 2, "3 tasks failed, and nobody has looked at their exceptions: most often Shop.Bill: E: order 1; the messages differ"},
+		{1, []answer.FaultedTask{a, b, c}, 2, "4 tasks failed, and nobody has looked at their exceptions, among them Shop.Bill: E: order 1; the messages differ"},
+		{0, []answer.FaultedTask{a, c}, 2, "2 tasks failed, and nobody has looked at their exceptions, among them Shop.Bill: E: order 1"},
+	} {
+		says, kinds := text(x.more, x.list...)
+		assert.Equal(t, x.says, says)
+		assert.Equal(t, x.kinds, kinds)
+	}
 }
 
 // TestHosts checks that each conclusion about a host is a finding.

@@ -393,17 +393,47 @@ func grouped(counts map[string]int, clause func(name string, n int) answer.Verdi
 	return out
 }
 
-// failedTask describes a failed task.
-func failedTask(t *answer.FaultedTask) answer.Statement {
-	exception := answer.Statement{}
+// failedTask describes a failed task. Tasks that failed alike, with messages that may differ, have the same second result.
+func failedTask(t *answer.FaultedTask) (failed answer.Statement, alike string) {
+	exception, kind := answer.Statement{}, answer.Statement{}
 	if len(t.Exceptions) > 0 {
 		x := t.Exceptions[0]
 		if x.Thrown.S == t.Name.S {
 			x.Thrown = answer.Text{} // the task's name says it
 		}
 		exception = words.Failure(&x)
+		x.Message = answer.Text{}
+		kind = words.Failure(&x)
 	}
-	return words.FailedTask.Of(words.Text(failedMethod(t)), exception)
+	method := words.Text(failedMethod(t))
+	return words.FailedTask.Of(method, exception), words.FailedTask.Of(method, kind).Text
+}
+
+// firstMessage returns the message of the exception that a task failed with.
+func firstMessage(t *answer.FaultedTask) string {
+	if len(t.Exceptions) == 0 {
+		return ""
+	}
+	return t.Exceptions[0].Message.S
+}
+
+// tasksFailed describes failed tasks, of which those that failed alike are one clause, the most frequent first. Tasks that are only counted may have failed in
+// another way.
+func tasksFailed(total, more int, clauses []answer.Verdict) answer.Statement {
+	first, second := clauses[0].Count, 0
+	if len(clauses) > 1 {
+		second = clauses[1].Count
+	}
+	switch n, one := words.N(total), clauses[0].Statement; {
+	case total == 1:
+		return words.OneTaskFailed.Of(one)
+	case first == total:
+		return words.TasksFailedSo.Of(n, one)
+	case first > second+more:
+		return words.TasksFailed.Of(n, one)
+	default:
+		return words.TasksFailedAmong.Of(n, one)
+	}
 }
 
 // failedMethod returns the method of a failed task, or its type. A task that has ended no longer has its delegate: its exception has the method.
@@ -447,7 +477,8 @@ func (q *Answers) failures() func(class string) *answer.Verdict {
 		if t == nil {
 			return nil
 		}
-		v := answer.Conclude(answer.FindingTasks, words.OfClassFailed.Of(failedTask(t)), answer.StrengthLikely)
+		failed, _ := failedTask(t)
+		v := answer.Conclude(answer.FindingTasks, words.OfClassFailed.Of(failed), answer.StrengthLikely)
 		v.Show = []string{"tasks -faulted"}
 		return &v
 	}
@@ -487,13 +518,20 @@ func failedTasks(_ context.Context, q *Answers) (view, error) {
 	}
 	counts := map[string]int{}
 	says := map[string]answer.Statement{}
+	messages := map[string]string{}
 	var sites []answer.Site
 	for i := range faults {
 		t := &faults[i]
 		sites = append(sites, answer.FailedSite(t.Name, t.Exceptions))
-		failed := failedTask(t)
-		says[failed.Text] = failed
-		counts[failed.Text]++
+		failed, alike := failedTask(t)
+		said, known := says[alike]
+		switch message := firstMessage(t); {
+		case !known:
+			says[alike], messages[alike] = failed, message
+		case message != messages[alike] && said.Says != words.FailedAlike.Kind():
+			says[alike] = words.FailedAlike.Of(said)
+		}
+		counts[alike]++
 	}
 	clauses := grouped(counts, func(name string, n int) answer.Verdict {
 		x := answer.Conclude(answer.FindingTasks, says[name], answer.StrengthRecorded)
@@ -505,10 +543,7 @@ func failedTasks(_ context.Context, q *Answers) (view, error) {
 	}
 	clauses[0].Sites = sites
 	f := finding(answer.FindingTasks, clauses...)
-	f.Statement, f.Count = words.TasksFailed.Of(words.N(total), clauses[0].Statement), total
-	if total == 1 {
-		f.Statement = words.OneTaskFailed.Of(clauses[0].Statement)
-	}
+	f.Statement, f.Count = tasksFailed(total, int(list.More), clauses), total
 	v.found = append(v.found, f)
 	return v, nil
 }
