@@ -224,6 +224,9 @@ func (g *grapher) others() []answer.Verdict {
 		if kind, _ := g.heldBy(w.runners, 1); w.class != 0 && kind == answer.NoFinding {
 			continue // the constructor goes on in a moment
 		}
+		if g.joinGoesOn(w) {
+			continue
+		}
 		v := answer.Conclude(answer.FindingWait, words.OtherWait.Of(g.name(w.thread), g.does(w, true), g.placeOf(w), g.end(w), g.onward(w.runners, w)), answer.StrengthLikely, g.evidence(w))
 		v.Show, v.Sites = g.show(w), []answer.Site{g.site(w)}
 		out = append(out, v)

@@ -24,6 +24,7 @@ type holder struct {
 	gives    bool        // its code releases the semaphore
 	entered  int         // the offset of the call that entered it, in the IL of method
 	frame    target.Addr // the stack pointer of a thread's frame of method
+	again    bool        // a suspended method that reads a queue does so in a loop
 }
 
 // A semaphoreUse describes the holders of a semaphore that suspended code or threads wait for.

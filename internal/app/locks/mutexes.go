@@ -106,7 +106,7 @@ func (g *grapher) sharedHandles() []answer.Verdict {
 	var out []answer.Verdict
 	for _, a := range order {
 		alike := by[a]
-		if len(alike) < 2 {
+		if len(alike) < 2 || strength[a] == answer.StrengthPossible && g.passesOn(a, len(alike)) {
 			continue
 		}
 		names := make([]answer.Statement, len(alike))

@@ -553,32 +553,12 @@ func (g *grapher) queued(l *lock, u *semaphoreUse) bool {
 // takesTurns reports whether the holders of a semaphore take turns: it is soon free for all who wait, and no holder stands in a loop that it has begun
 // since. A holder in a loop may wait for something that never happens.
 func (g *grapher) takesTurns(l *lock, u *semaphoreUse, waiting, most int) bool {
-	return g.soonFree(l, u, waiting, most) && !slices.ContainsFunc(u.holders, func(h holder) bool { return g.s.repeats(&h, h.thread != nil && g.runs(h.thread)) })
+	return g.soonFree(l, u, waiting, most) && !g.repeating(u.holders)
 }
 
-// soonFree reports whether all holders of a semaphore go on, and those that stand in a delay or sleep do so for so short that all who wait have had
-// their turn briefly later; if all of them run, fewer wait than most. Where the semaphore records how many permits there are, each of them needs a
-// holder: the others may be lost.
+// soonFree reports whether a semaphore is soon free for all who wait.
 func (g *grapher) soonFree(l *lock, u *semaphoreUse, waiting, most int) bool {
-	if l.most < math.MaxInt32 && int64(len(u.holders)+len(u.inside)) < l.most {
-		return false
-	}
-	longest, timed := time.Duration(0), 0
-	for i := range u.holders {
-		h := &u.holders[i]
-		if h.strength != answer.StrengthLikely || !g.moves(h) {
-			return false
-		}
-		if length, known := g.pauseOf(h); known {
-			longest, timed = max(longest, length), timed+1
-		} else if t := h.thread; t != nil && g.of[t] == nil && !g.runs(t) {
-			return false // it sleeps for an unknown time
-		}
-	}
-	if timed == 0 {
-		return len(u.holders) > 0 && waiting < most
-	}
-	return time.Duration((waiting+timed-1)/timed)*longest <= briefly
+	return g.course().turns(l, u, waiting, most).moves
 }
 
 // pauseOf returns for how long a holder stands in a delay, a sleep or a timed wait, if it does and the dump has the time.
@@ -695,7 +675,7 @@ func (g *grapher) channel(v *answer.Verdict, c *channelWait) bool {
 	if c.kind == &blockKind {
 		return g.fullBlock(v, c)
 	}
-	readers, unknown := g.readers(c)
+	readers, unknown := g.readersOf(c)
 	if c.kind == &pipeKind && !g.programs(c, readers, unknown) {
 		return false
 	}
@@ -707,7 +687,7 @@ func (g *grapher) channel(v *answer.Verdict, c *channelWait) bool {
 		}
 		return !reads
 	}
-	if g.keepsUp(readers, c.writers) {
+	if g.course().channel(c).moves {
 		return false
 	}
 	h, wait := readers[0], answer.Statement{}
@@ -724,8 +704,8 @@ func (g *grapher) channel(v *answer.Verdict, c *channelWait) bool {
 	return true
 }
 
-// keepsUp reports whether methods that read a channel stand in delays so short that all who wait have had their turn briefly later: the channel is full
-// by design, and what writes is slowed down.
+// keepsUp reports whether methods that take from a queue stand in delays so short that all who wait have had their turn briefly later: the queue is full
+// by design, and what adds to it is slowed down.
 func (g *grapher) keepsUp(readers []holder, writers int) bool {
 	longest, timed := time.Duration(0), 0
 	for i := range readers {
@@ -848,6 +828,7 @@ func (g *grapher) readers(c *channelWait) (out []holder, unknown bool) {
 				h.entered = max(h.entered, call.Offset) // a loop that begins behind all calls does not read
 			}
 		}
+		h.again = g.s.readsAgain(m, reads)
 		out = append(out, h)
 	}
 	return out, unknown

@@ -70,8 +70,8 @@ func (g *grapher) fullSemaphore(l *lock, list []*wait) *answer.Verdict {
 		}
 		v.Kind, v.Statement = answer.FindingFull, words.FullCollection.Of(g.waiting(list), name, limitOf(list), state)
 		v.Show[0] = "dumpobj " + addressText(collection)
-		if takers := g.s.takers(collection); g.keepsTaking(takers, len(list)) {
-			return nil
+		if takers := g.takersOf(collection); g.course().collection(collection, len(list)).moves {
+			return nil // it is full by design, and what adds to it is slowed down
 		} else if len(takers) > 0 {
 			g.taken(&v, takers)
 		} else {

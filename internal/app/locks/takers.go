@@ -108,12 +108,6 @@ func loopsAround(il []byte, at int) (map[int]int, error) {
 	return loops, nil
 }
 
-// keepsTaking reports whether a thread that takes from a full collection again and again goes on, and few wait for room: the collection is full by
-// design, and what adds to it is slowed down.
-func (g *grapher) keepsTaking(takers []holder, waiting int) bool {
-	return waiting < crowd && slices.ContainsFunc(takers, g.takesOn)
-}
-
 // takesOn reports whether a thread that takes from a collection goes on: it is in no loop without a way out.
 func (g *grapher) takesOn(h holder) bool { return g.threadMoves(h.thread) && !g.s.endless(h.thread) }
 

@@ -1,0 +1,327 @@
+package locks
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/app/tasks"
+	"github.com/sosgo/sosgo/stackwalk"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A pace says whether something goes on by itself, and how soon.
+type pace struct {
+	moves bool
+	timed bool          // after the time turn; else it runs
+	turn  time.Duration // set if timed
+	vague bool          // it sleeps for an unknown time, which may be short
+}
+
+// A course follows who waits for whom, up to what goes on by itself: a wait with a chain that ends there moves, too. It judges each semaphore and queue
+// once. One that is met again while it is judged is part of a circle, and does not move. Neither does what can't be read.
+type course struct {
+	g     *grapher
+	known map[target.Addr]pace
+	polls func([]holder) bool // repeating
+}
+
+func (g *grapher) course() *course { return &course{g, map[target.Addr]pace{}, g.repeating} }
+
+// judged returns the pace of a semaphore or queue, which judge determines once.
+func (c *course) judged(a target.Addr, judge func() pace) pace {
+	p, known := c.known[a]
+	if !known {
+		c.known[a] = pace{} // until it is judged
+		p = judge()
+		c.known[a] = p
+	}
+	return p
+}
+
+// of returns the pace of a holder or taker.
+func (c *course) of(h *holder) pace {
+	g := c.g
+	w := g.waitOf(h)
+	switch {
+	case w != nil && g.circled[w]:
+		return pace{}
+	case g.moves(h):
+		turn, timed := g.pauseOf(h)
+		t := h.thread
+		return pace{moves: true, timed: timed, turn: max(turn, 0), vague: !timed && t != nil && g.of[t] == nil && !g.runs(t)}
+	case w == nil:
+		return pace{}
+	case w.op != nil && w.op.thing.channel != nil && w.op.thing.writes:
+		return c.channel(w.op.thing.channel)
+	case w.lock == nil || w.pulse:
+	case len(w.runners) == 0:
+		return c.permit(w)
+	default:
+		return pace{moves: g.releases(w.thread, g.waiters(w.lock), 0) == isMoment}
+	}
+	return pace{}
+}
+
+// permit returns the pace of a wait for a semaphore: the program's, or that of a BlockingCollection.
+func (c *course) permit(w *wait) pace {
+	g, l := c.g, w.lock
+	if b := g.s.boundedOf(w); b.collection != 0 {
+		if b.items {
+			return pace{} // nobody is known to add any
+		}
+		return c.collection(b.collection, g.waiters(l))
+	}
+	return c.judged(l.Address, func() pace {
+		u, n := g.s.uses[l], g.waiters(l)
+		if u == nil || l.count > 0 {
+			return pace{}
+		}
+		p := c.turns(l, u, n, crowd)
+		p.moves = p.moves && !c.polls(u.holders)
+		return p
+	})
+}
+
+// waiters returns how many threads and operations wait for a lock.
+func (g *grapher) waiters(l *lock) (n int) {
+	for _, w := range g.s.waits {
+		if w.lock == l {
+			n++
+		}
+	}
+	for _, op := range g.s.ops {
+		if op.thing.lock == l {
+			n++
+		}
+	}
+	return n
+}
+
+// repeating reports whether a holder stands in a loop that it has begun since it entered: it may wait there for something that never happens.
+func (g *grapher) repeating(holders []holder) bool {
+	return slices.ContainsFunc(holders, func(h holder) bool { return g.s.repeats(&h, h.thread != nil && g.runs(h.thread)) })
+}
+
+// turns returns the pace at which a semaphore passes to those that wait, if all of its holders go on. They have had their turns briefly later if
+// holders stand in delays or sleeps, or wait in turn for such; if all holders run, fewer wait than most. Where the semaphore records how many
+// permits there are, each of them needs a holder: the others may be lost.
+func (c *course) turns(l *lock, u *semaphoreUse, waiting, most int) pace {
+	if l.most < math.MaxInt32 && int64(len(u.holders)+len(u.inside)) < l.most {
+		return pace{}
+	}
+	return c.all(u.holders, waiting, most)
+}
+
+// all is turns for holders.
+func (c *course) all(holders []holder, waiting, most int) pace {
+	longest, timed := time.Duration(0), 0
+	for i := range holders {
+		h := &holders[i]
+		if h.strength != answer.StrengthLikely {
+			return pace{}
+		}
+		p := c.of(h)
+		if !p.moves || p.vague {
+			return pace{}
+		}
+		if p.timed {
+			longest, timed = max(longest, p.turn), timed+1
+		}
+	}
+	if timed == 0 {
+		return pace{moves: len(holders) > 0 && waiting < most}
+	}
+	return round(waiting, timed, longest)
+}
+
+// round returns the pace of what waits for its turn, if as many as timed take turns at a time.
+func round(waiting, timed int, longest time.Duration) pace {
+	turn := time.Duration((waiting+timed-1)/timed) * longest
+	return pace{moves: turn <= briefly, timed: true, turn: turn}
+}
+
+// collection returns the pace of a full BlockingCollection that threads wait for room in: one of those that take from it again and again goes on.
+func (c *course) collection(a target.Addr, waiting int) pace {
+	return c.judged(a, func() pace {
+		longest, timed, moving := time.Duration(0), 0, 0
+		for _, h := range c.g.takersOf(a) {
+			p := c.of(&h)
+			if !p.moves || c.g.s.endless(h.thread) {
+				continue
+			}
+			if moving++; p.timed {
+				longest, timed = max(longest, p.turn), timed+1
+			}
+		}
+		out := pace{moves: moving > 0 && waiting < crowd}
+		if timed == moving && timed > 0 {
+			out.timed, out.turn = true, round(waiting, timed, longest).turn
+		}
+		return out
+	})
+}
+
+// takersOf returns the threads that take from a collection again and again.
+func (g *grapher) takersOf(a target.Addr) []holder {
+	list, known := g.takers[a]
+	if !known {
+		list = g.s.takers(a)
+		g.takers[a] = list
+	}
+	return list
+}
+
+// channel returns the pace of a full channel or pipe that operations wait for room in: one of those that read it goes on, and all who wait have had their
+// turn briefly later. What does not read in a loop counts only while it stands in a short delay.
+func (c *course) channel(q *channelWait) pace {
+	if q.kind == &blockKind {
+		return pace{}
+	}
+	return c.judged(q.object.Addr, func() pace {
+		g := c.g
+		readers, _ := g.readersOf(q)
+		longest, timed, runs := time.Duration(0), 0, false
+		for i := range readers {
+			h := &readers[i]
+			p := c.of(h)
+			length, known := g.pauseOf(h)
+			pauses := known && length <= briefly // by itself
+			switch {
+			case !p.moves, !pauses && !(h.again && c.sure(h)), g.s.repeats(h, false):
+			case p.timed:
+				longest, timed = max(longest, p.turn), timed+1
+			default:
+				runs = true
+			}
+		}
+		if timed > 0 {
+			if p := round(q.writers, timed, longest); p.moves {
+				return p
+			}
+		}
+		if !runs {
+			runs, _ = g.reading(q)
+		}
+		return pace{moves: runs}
+	})
+}
+
+// sure reports whether a suspended method that is in no operation goes on soon for sure: all operations could be read, and the thread pool has workers for it.
+func (c *course) sure(h *holder) bool {
+	s := c.g.s
+	return s.standing[h.box] != nil || !s.partial && (s.pool == nil || len(s.pool.Verdicts) == 0)
+}
+
+// readersAre are the suspended methods that have read a queue, and whether others may have.
+type readersAre struct {
+	list    []holder
+	unknown bool
+}
+
+// readersOf returns the suspended methods that have read a channel or pipe, and whether others may have.
+func (g *grapher) readersOf(q *channelWait) ([]holder, bool) {
+	r, known := g.readings[q.object.Addr]
+	if !known {
+		r.list, r.unknown = g.readers(q)
+		g.readings[q.object.Addr] = r
+	}
+	return r.list, r.unknown
+}
+
+// readsAgain reports whether a loop around the await of a suspended method calls what reads, or goes through what such a call has returned.
+func (s *survey) readsAgain(m *tasks.Suspended, reads func(tasks.Call) bool) bool {
+	p, err := s.found.tasks.AwaitOf(m.Object)
+	if err != nil || p == nil {
+		return false
+	}
+	loops, err := loopsAround(p.Code, p.At)
+	if err != nil {
+		return false
+	}
+	for start, end := range loops {
+		if slices.ContainsFunc(slices.Concat(m.Calls, m.Later), func(call tasks.Call) bool {
+			return reads(call) && call.Offset < end && (call.Offset >= start || strings.HasSuffix(call.Method, ".ReadAllAsync"))
+		}) {
+			return true
+		}
+	}
+	return false
+}
+
+// joinGoesOn reports whether a thread waits for the end of a thread that goes on, perhaps through others that do nothing but wait for the next.
+func (g *grapher) joinGoesOn(w *wait) bool {
+	for seen := map[*wait]bool{}; w.join && len(w.runners) == 1 && !seen[w] && !g.circled[w]; {
+		seen[w] = true
+		t := w.runners[0]
+		next := g.of[t]
+		if next != nil && next.join {
+			w = next
+			continue
+		}
+		return t.OS != nil && g.course().of(&holder{thread: t}).moves && !g.s.endless(t)
+	}
+	return false
+}
+
+// kernelHolders finds the threads that are past a wait for a Semaphore of the operating system and release it later. The semaphore does not record them.
+func (s *survey) kernelHolders(semaphore target.Addr) (out []holder) {
+	known := map[target.Addr]*methodCalls{}
+	for i := range s.r.threads {
+		t := &s.r.threads[i]
+		if t.Managed == nil || t.OS == nil || s.ctx.Err() != nil {
+			continue
+		}
+		for f := range s.r.walker.Walk(s.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}) {
+			md, err := f.Method()
+			if f.Kind != stackwalk.FrameManaged || err != nil || md == nil {
+				continue // a holder that is not found does not move
+			}
+			m, err := s.calls(f.Runtime, md, known, entersKernel)
+			if err != nil || !m.own || len(m.list) == 0 {
+				continue
+			}
+			around, err := s.around(t, &f, md)
+			if err != nil {
+				continue
+			}
+			if in := pastKernelWait(around, semaphore); in != nil {
+				h := s.threadHolder(t, &f, m)
+				h.entered = in.Offset
+				out = append(out, h)
+				break
+			}
+		}
+	}
+	return out
+}
+
+// entersKernel and givesKernel report whether a method may enter or release a Semaphore of the operating system.
+func entersKernel(method string) bool { return method == "WaitHandle.WaitOne" }
+func givesKernel(method string) bool  { return method == "Semaphore.Release" }
+
+// pastKernelWait returns the call by which a method has entered a Semaphore of the operating system that it releases later, or nil.
+func pastKernelWait(around *tasks.Around, semaphore target.Addr) *tasks.Call {
+	var in *tasks.Call
+	for i := range around.Before {
+		switch c := &around.Before[i]; {
+		case c.Object != semaphore:
+		case entersKernel(c.Method):
+			in = c
+		case givesKernel(c.Method):
+			in = nil
+		}
+	}
+	if in == nil || !slices.ContainsFunc(around.Later, func(c tasks.Call) bool { return givesKernel(c.Method) && c.Object == semaphore }) {
+		return nil
+	}
+	return in
+}
+
+// passesOn reports whether a Semaphore of the operating system passes from one thread to the next: all that were found to have entered it take turns.
+func (g *grapher) passesOn(semaphore target.Addr, waiting int) bool {
+	holders := g.s.kernelHolders(semaphore)
+	return g.course().all(holders, waiting, crowd).moves && !g.repeating(holders)
+}
