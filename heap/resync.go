@@ -48,7 +48,7 @@ func (w *walker) resync(s *Segment, a target.Addr, err error) target.Addr {
 	return w.find(min(a+8, limit), limit, end)
 }
 
-// unused reports whether the memory from an object's end to next may be that of an allocation context, or of an
+// unused reports whether the memory from an object's end to next may belong to an allocation context, or to an
 // object before one that is being made: the allocator moves the context's pointer first, and then writes the
 // MethodTable (jitinterface.cpp, JIT_New). It is in generation 0, zero up to the next object's header, and large
 // enough for the smallest object.

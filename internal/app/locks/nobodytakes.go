@@ -17,7 +17,7 @@ const maxEnumerators = 1 << 12
 // enumerators begins the names of the types of the enumerators that GetConsumingEnumerable and the partitioner of Parallel make.
 const enumerators = "System.Collections.Concurrent.BlockingCollection`1+<"
 
-// nobodyTakes adds to the conclusion that threads wait for room in a collection what is known of those who would take from it, if no thread is known to
+// nobodyTakes adds to the conclusion that threads wait for room in a collection who would take from it, if no thread is known to
 // do so again and again.
 func (g *grapher) nobodyTakes(v *answer.Verdict, collection target.Addr) {
 	if !g.s.noneTakes(collection) {

@@ -65,7 +65,7 @@ func (c *course) of(h *holder) pace {
 	return pace{}
 }
 
-// permit returns the pace of a wait for a semaphore: the program's, or that of a BlockingCollection.
+// permit returns the pace of a wait for a semaphore, the program's or a BlockingCollection's.
 func (c *course) permit(w *wait) pace {
 	g, l := c.g, w.lock
 	if b := g.s.boundedOf(w); b.collection != 0 {

@@ -160,7 +160,7 @@ func (s *survey) threadLoops(w *wait) bool {
 	return false
 }
 
-// accepts reports whether a thread waits for clients, as a server does that has none.
+// accepts reports whether a thread waits for clients, as an idle server does.
 func (w *wait) accepts() bool {
 	return slices.ContainsFunc([]string{"System.IO.Pipes.NamedPipeServerStream.WaitForConnection", "System.Net.Sockets.Socket.Accept", "System.Net.Sockets.TcpListener.Accept",
 		"System.Net.HttpListener.GetContext"}, func(method string) bool { return strings.HasPrefix(w.called, method) })

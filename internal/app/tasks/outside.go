@@ -186,7 +186,7 @@ func childOf(g shapes.Reading, a target.Addr, s *processShape, x objects.Instanc
 	return out
 }
 
-// pipeOf describes a wait of the client of a named pipe. On Unix its path is that of a socket (GetPipePath of PipeStream.Unix.cs).
+// pipeOf describes a wait of the client of a named pipe. On Unix its path names a socket (GetPipePath of PipeStream.Unix.cs).
 func pipeOf(g shapes.Reading, a target.Addr, s *pipeClient, x objects.Instance, kind outsideKind) *Outside {
 	path := g.TextAt(&s.Path, x)
 	if path.Err != nil || path.S == "" {

@@ -113,7 +113,7 @@ func (m *Masker) Add(value string, kind Kind) {
 	}
 }
 
-// passwordIn returns the password in the credentials of a Basic header; "" if there is none.
+// passwordIn returns the password in the credentials of a Basic header, or "".
 func passwordIn(credentials string) string {
 	b, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(credentials, "="))
 	_, password, found := strings.Cut(string(b), ":")

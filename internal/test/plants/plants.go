@@ -75,7 +75,7 @@ func Read(t testing.TB, root, name string) *Truth {
 const pieces = 6
 
 // spellings returns the value in lower case, and the beginnings of other spellings of it: in base64, of UTF-8 and of UTF-16, behind nothing, one and two other bytes, as hexadecimal
-// digits, and one character or byte after the other. Escapes of URLs and of JSON are those of its characters alone.
+// digits, and one character or byte after the other. In URLs and in JSON each of its characters is escaped by itself.
 func spellings(value string) []string {
 	out := []string{strings.ToLower(value)}
 	units := utf16text.Units(value)
