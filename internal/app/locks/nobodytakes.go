@@ -17,8 +17,8 @@ const maxEnumerators = 1 << 12
 // enumerators begins the names of the types of the enumerators that GetConsumingEnumerable and the partitioner of Parallel make.
 const enumerators = "System.Collections.Concurrent.BlockingCollection`1+<"
 
-// nobodyTakes adds to the conclusion that threads wait for room in a collection who would take from it, if no thread is known to
-// do so again and again.
+// nobodyTakes adds to the conclusion that threads wait for room in a collection whether code that can still run takes from it, if no thread is known to do
+// so again and again.
 func (g *grapher) nobodyTakes(v *answer.Verdict, collection target.Addr) {
 	if !g.s.noneTakes(collection) {
 		v.Statement = v.Plus(words.NobodyTakes.Of())

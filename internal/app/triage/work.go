@@ -417,7 +417,7 @@ func firstMessage(t *answer.FaultedTask) string {
 	return t.Exceptions[0].Message.S
 }
 
-// tasksFailed describes failed tasks: one clause for those that failed alike, the most frequent first. Tasks that are only counted may have failed in
+// tasksFailed describes failed tasks. Those that failed alike are one clause, the most frequent first. Those that are only counted (more) may have failed in
 // another way.
 func tasksFailed(total, more int, clauses []answer.Verdict) answer.Statement {
 	first, second := clauses[0].Count, 0
