@@ -86,18 +86,17 @@ func (c *course) permit(w *wait) pace {
 }
 
 // waiters returns how many threads and operations wait for a lock.
-func (g *grapher) waiters(l *lock) (n int) {
-	for _, w := range g.s.waits {
-		if w.lock == l {
-			n++
+func (g *grapher) waiters(l *lock) int {
+	if g.atLock == nil {
+		g.atLock = map[*lock]int{}
+		for _, w := range g.s.waits {
+			g.atLock[w.lock]++
+		}
+		for _, op := range g.s.ops {
+			g.atLock[op.thing.lock]++
 		}
 	}
-	for _, op := range g.s.ops {
-		if op.thing.lock == l {
-			n++
-		}
-	}
-	return n
+	return g.atLock[l]
 }
 
 // repeating reports whether a holder stands in a loop that it has begun since it entered: it may wait there for something that never happens.
@@ -203,7 +202,7 @@ func (c *course) channel(q *channelWait) pace {
 			}
 		}
 		if !runs {
-			runs, _ = g.reading(q)
+			runs, _ = g.readingOf(q)
 		}
 		return pace{moves: runs}
 	})
@@ -215,8 +214,8 @@ func (c *course) sure(h *holder) bool {
 	return s.standing[h.box] != nil || !s.partial && (s.pool == nil || len(s.pool.Verdicts) == 0)
 }
 
-// readersAre are the suspended methods that have read a queue, and whether others may have.
-type readersAre struct {
+// A readerList has the suspended methods that have read a queue, and whether others may have.
+type readerList struct {
 	list    []holder
 	unknown bool
 }
@@ -229,6 +228,19 @@ func (g *grapher) readersOf(q *channelWait) ([]holder, bool) {
 		g.readings[q.object.Addr] = r
 	}
 	return r.list, r.unknown
+}
+
+// A threadsReading says whether a thread that moves reads a queue, and whether that is sure.
+type threadsReading struct{ reads, sure bool }
+
+// readingOf is reading, once for each channel or pipe.
+func (g *grapher) readingOf(q *channelWait) (reads, sure bool) {
+	r, known := g.threadsRead[q.object.Addr]
+	if !known {
+		r.reads, r.sure = g.reading(q)
+		g.threadsRead[q.object.Addr] = r
+	}
+	return r.reads, r.sure
 }
 
 // readsAgain reports whether a loop around the await of a suspended method calls what reads, or goes through what such a call has returned.

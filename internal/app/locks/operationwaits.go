@@ -681,7 +681,7 @@ func (g *grapher) channel(v *answer.Verdict, c *channelWait) bool {
 	}
 	if len(readers) == 0 {
 		v.Statement = v.Plus(words.NoReader.Of())
-		reads, sure := g.reading(c)
+		reads, sure := g.readingOf(c)
 		if !sure {
 			v.Strength = answer.StrengthPossible // it may read this channel
 		}

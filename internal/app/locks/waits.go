@@ -158,7 +158,8 @@ func (s *survey) incomplete() bool { return s.lost }
 func newGrapher(s *survey) *grapher {
 	return &grapher{s: s, rows: map[*stackwalk.Thread]*answer.ThreadWait{}, of: map[*stackwalk.Thread]*wait{},
 		circled: map[*wait]bool{}, described: map[*wait]bool{}, entered: map[*lock][]*wait{}, holding: map[target.Addr]bool{},
-		takers: map[target.Addr][]holder{}, readings: map[target.Addr]readersAre{}, counted: map[target.Addr]bool{}, failed: map[*operation]bool{}}
+		takers: map[target.Addr][]holder{}, readings: map[target.Addr]readerList{}, threadsRead: map[target.Addr]threadsReading{},
+		counted: map[target.Addr]bool{}, failed: map[*operation]bool{}}
 }
 
 // A grapher describes waits and where they lead.
@@ -173,8 +174,10 @@ type grapher struct {
 	counted   map[target.Addr]bool        // what the entry point waits for, if that is normal
 	holding   map[target.Addr]bool        // the suspended methods that hold, or may hold, a semaphore
 
-	takers   map[target.Addr][]holder   // by BlockingCollection: the threads that take from it
-	readings map[target.Addr]readersAre // by channel or pipe
+	takers      map[target.Addr][]holder       // by BlockingCollection: the threads that take from it
+	readings    map[target.Addr]readerList     // by channel or pipe
+	threadsRead map[target.Addr]threadsReading // by channel or pipe
+	atLock      map[*lock]int                  // how many wait for it; set by waiters
 
 	failed     map[*operation]bool      // a task that failed would have ended their waits
 	completing map[target.Addr][]holder // by TaskCompletionSource: the suspended methods that complete it later
