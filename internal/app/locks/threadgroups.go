@@ -261,7 +261,7 @@ func (g *grapher) spinning(list []stand, ring *circle, unread error) *answer.Ver
 		return conclude(answer.StrengthLikely, said(words.ThreadSpins, words.ThreadsSpin, method, cpu), why)
 	case busy && len(list) > 1:
 		return conclude(answer.StrengthRecorded, words.ThreadsRun.Of(said(words.AThread, words.FirstOf), method, cpu))
-	case !at.pool && used == 0 && len(list) >= max(manyRunning, g.s.r.process.Platform().CPUs):
+	case !at.pool && used == 0 && len(list) >= max(manyRunning, g.s.r.process.Platform().CPUs) && slices.ContainsFunc(list, func(at stand) bool { return !g.s.endsByItself(at.thread) }):
 		return conclude(answer.StrengthPossible, words.ThreadsRan.Of(said(words.AThread, words.FirstOf), method))
 	}
 	return nil
