@@ -363,6 +363,30 @@ func TestSilentServers(t *testing.T) {
 	}
 }
 
+// TestConnectionsOpenedLater: requests that wait for a connection which a starved pool has not begun to open say nothing about the server.
+func TestConnectionsOpenedLater(t *testing.T) {
+	old := answer.Known[int64](12_000)
+	request := answer.HTTPWait{Age: old, Stack: &answer.AsyncWork{Remote: answer.WaitConnection}}
+	for name, c := range map[string]struct {
+		method string
+		kind   answer.FindingKind
+		silent bool
+	}{
+		"opened later": {"System.Net.Http.HttpConnectionPool.InjectNewHttp11ConnectionAsync", answer.FindingStarved, true},
+		"other items":  {"Shop.Prices.Read", answer.FindingStarved, false},
+		"in time":      {"System.Net.Http.HttpConnectionPool.InjectNewHttp11ConnectionAsync", answer.FindingPoolKeepsUp, false},
+	} {
+		q := healthy()
+		q.ThreadPool = Got(&answer.ThreadPool{Queued: answer.Known[uint64](1), Verdicts: []answer.Verdict{{Kind: c.kind, Strength: answer.StrengthLikely}},
+			Queues: &answer.WorkQueues{Queues: []answer.WorkQueue{{Items: []answer.WorkItem{{Method: answer.Text{S: c.method}}}}}}}, nil)
+		q.HTTPClients = Got(&answer.HTTPClients{Pools: []answer.HTTPPool{{Max: answer.Known[int64](100), Waiting: slices.Repeat([]answer.HTTPWait{request}, 6)}}}, nil)
+		out, err := Judge(context.Background(), q, Options{})
+		require.NoError(t, err)
+		silent := !slices.ContainsFunc(out.Findings, func(f answer.Finding) bool { return f.Kind == answer.FindingDependency })
+		assert.Equal(t, c.silent, silent, name)
+	}
+}
+
 // TestSilentDatabases checks that many commands beyond half of their timeout are a finding, unlike young ones, a few, and reports.
 func TestSilentDatabases(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 30, 0, time.UTC)

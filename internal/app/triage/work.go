@@ -145,13 +145,17 @@ func httpClients(_ context.Context, q *Answers) (view, error) {
 	if err != nil {
 		return view{}, err
 	}
-	v, serving := view{partly: firstOf(list.Noted(), nil)}, q.serving()
+	v, serving, unopened := view{partly: firstOf(list.Noted(), nil)}, q.serving(), q.opensLater()
 	for _, x := range v.findings(list.Verdicts) {
 		v.found = append(v.found, finding(x.Kind, x))
 	}
 	for i := range list.Pools {
 		p := &list.Pools[i]
-		if f := silentServer(p, len(list.Noted()) == 0, serving); f != nil {
+		waiting := p.Waiting
+		if unopened {
+			waiting = nil
+		}
+		if f := silentServer(p, waiting, len(list.Noted()) == 0, serving); f != nil {
 			v.found = append(v.found, *f)
 		}
 		// The time is fresh if a request is served, because the server notes the time on its connection.
@@ -219,9 +223,21 @@ func (q *Answers) serving() map[string]bool {
 	return out
 }
 
-// silentServer describes the requests of a pool that have waited long for a connection or an answer, or returns nil. whole is false if requests
-// may be missing. serving has the methods that wait on behalf of requests.
-func silentServer(p *answer.HTTPPool, whole bool, serving map[string]bool) *answer.Finding {
+// opensLater reports whether connections of HttpClient are opened by items that stand in the queue of a starved thread pool: nobody has asked the servers
+// yet.
+func (q *Answers) opensLater() bool {
+	p, err := q.ThreadPool.get()
+	if err != nil || p.Queues == nil || !slices.ContainsFunc(p.Verdicts, func(x answer.Verdict) bool { return x.Kind == answer.FindingStarved }) {
+		return false
+	}
+	return slices.ContainsFunc(p.Queues.Queues, func(queue answer.WorkQueue) bool {
+		return slices.ContainsFunc(queue.Items, func(x answer.WorkItem) bool { return strings.HasPrefix(x.Method.S, "System.Net.Http.HttpConnectionPool.") })
+	})
+}
+
+// silentServer describes the requests of a pool that have waited long for an answer or, if they are in waiting, for a connection, or returns nil. whole is
+// false if requests may be missing. serving has the methods that wait on behalf of requests.
+func silentServer(p *answer.HTTPPool, waiting []answer.HTTPWait, whole bool, serving map[string]bool) *answer.Finding {
 	var slow, connecting int
 	var oldest time.Duration
 	of, at := map[string]int{}, map[string]int{} // by the outermost and the innermost method of the program
@@ -237,8 +253,8 @@ func silentServer(p *answer.HTTPPool, whole bool, serving map[string]bool) *answ
 		}
 		return true
 	}
-	for i := range p.Waiting {
-		if add(&p.Waiting[i]) {
+	for i := range waiting {
+		if add(&waiting[i]) {
 			connecting++
 		}
 	}
