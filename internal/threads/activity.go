@@ -76,7 +76,7 @@ type ThreadActivity struct {
 // rules.
 type waitRule struct {
 	class    string // type name without type arguments; a trailing * matches any suffix
-	methods  string // prefixes of names, separated by spaces; empty matches all
+	methods  string // prefixes of names, separated by spaces, those that do not wait marked with !; empty matches all
 	activity Activity
 	text     string
 }
@@ -113,7 +113,7 @@ var waitRules = []waitRule{
 	{"System.Threading.ReaderWriterLock*", "", ActivityLock, "waits for a reader-writer lock"},
 	{"System.Threading.SpinLock", "", ActivityLock, "waits for a spin lock"},
 	{"System.Threading.Mutex", "", ActivityLock, "waits for a mutex"},
-	{"System.Threading.SemaphoreSlim", "Wait", ActivityEvent, "waits for a semaphore"},
+	{"System.Threading.SemaphoreSlim", "Wait !WaitAsync", ActivityEvent, "waits for a semaphore"},
 	{"System.Threading.ManualResetEventSlim", "Wait", ActivityEvent, "waits for an event"},
 	{"System.Threading.CountdownEvent", "Wait", ActivityEvent, "waits for an event"},
 	{"System.Threading.Barrier", "SignalAndWait", ActivityEvent, "waits at a barrier"},
@@ -171,12 +171,14 @@ func (r *waitRule) matches(class, method string) bool {
 	if r.methods == "" {
 		return true
 	}
+	found := false
 	for m := range strings.FieldsSeq(r.methods) {
-		if strings.HasPrefix(method, m) {
-			return true
+		if other, not := strings.CutPrefix(m, "!"); not && strings.HasPrefix(method, other) {
+			return false
 		}
+		found = found || strings.HasPrefix(method, m)
 	}
-	return false
+	return found
 }
 
 // WaitsFor returns what a method of the framework waits for, or the idle loop that it belongs to, with a text for it.

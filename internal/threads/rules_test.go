@@ -14,6 +14,7 @@ func TestWaitRules(t *testing.T) {
 		want          threads.Activity
 	}{
 		{"System.Threading.Thread", "Sleep", threads.ActivitySleep},
+		{"System.Threading.SemaphoreSlim", "WaitCore", threads.ActivityEvent},
 		{"System.Environment", "Exit", threads.ActivityExit},
 		{"System.Threading.Thread", "Join", threads.ActivityJoin},
 		{"System.Threading.Thread", "StartCore", threads.ActivityRuntime},
@@ -34,7 +35,7 @@ func TestWaitRules(t *testing.T) {
 		assert.Equal(t, c.want, got, "%s.%s", c.class, c.method)
 		assert.NotEmpty(t, text)
 	}
-	for class, method := range map[string]string{"System.String": "Concat", "App.Thread": "Sleep", "System.Threading.Thread": "StartCallback", "": ""} {
+	for class, method := range map[string]string{"System.String": "Concat", "System.Threading.SemaphoreSlim": "WaitAsyncCore", "App.Thread": "Sleep", "System.Threading.Thread": "StartCallback", "": ""} {
 		got, text, ok := threads.WaitsFor(class, method)
 		assert.False(t, ok, "%s.%s: %v, %s", class, method, got, text)
 	}

@@ -59,7 +59,19 @@ func (g *grapher) held() []answer.Verdict {
 				g.soon(alike)
 			}
 		}
-		v := answer.Conclude(kind, words.HeldLock.Of(g.holds(l, first), g.lockName(l), waiting, limitOf(alike), onward), strength, g.evidences(alike)...)
+		holds := g.holds(l, first)
+		switch g.s.possession(first.runners, l) {
+		case heldUnread:
+			strength = answer.Weakest(strength, answer.StrengthLikely)
+		case heldUnseen:
+			strength = answer.Weakest(strength, answer.StrengthLikely)
+			holds = words.RecordHolds.Of(g.name(first.runners[0]), words.Text(holdsVerb(l)))
+			onward = words.Join("", onward, words.LeftById.Of())
+		}
+		if next := g.of[first.runners[0]]; next != nil && next.lock != nil && !next.pulse && g.s.possession(next.runners, next.lock) != heldEntered {
+			strength = answer.Weakest(strength, answer.StrengthLikely) // the sentence goes on with the owner of that lock
+		}
+		v := answer.Conclude(kind, words.HeldLock.Of(holds, g.lockName(l), waiting, limitOf(alike), onward), strength, g.evidences(alike)...)
 		v.Count, v.Sites, v.Thing, v.Severity = len(names), g.sites(alike), g.lockName(l).Text, severity
 		v.Show = append([]string{"dumpobj " + addressText(l.Address)}, g.showRunner(first)...)
 		if kind == answer.FindingAbandoned {

@@ -130,11 +130,13 @@ func TestQueuedHolders(t *testing.T) {
 		{2, []holder{{box: 1}}, false}, // who has the other permit is unknown
 		{2, []holder{{box: 1}, {box: 3}}, false},
 		{1, []holder{{box: 4}}, false},
+		{1, []holder{{box: 5}}, true},                    // what it awaits has completed
+		{1, []holder{{box: 1}, {thread: thread}}, false}, // it is not known to run
 		{2, []holder{{box: 1}, {thread: thread}}, false},
 		{math.MaxInt32, nil, false},
 	} {
 		l := &lock{most: c.most}
-		g := newGrapher(&survey{gaps: &answer.Gaps{}, standing: standing, uses: map[*lock]*semaphoreUse{l: {gives: true, holders: c.holders}}})
+		g := newGrapher(&survey{gaps: &answer.Gaps{}, standing: standing, goesOn: map[target.Addr]bool{5: true}, uses: map[*lock]*semaphoreUse{l: {gives: true, holders: c.holders}}})
 		assert.Equal(t, c.passes, g.queued(l, g.s.uses[l]) && len(c.holders) > 0, c)
 		if c.passes {
 			assert.True(t, g.passes(l, 12))

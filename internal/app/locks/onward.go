@@ -56,6 +56,8 @@ func (c *course) of(h *holder) pace {
 		return pace{}
 	case w.op != nil && w.op.thing.channel != nil && w.op.thing.writes:
 		return c.channel(w.op.thing.channel)
+	case w.hasPermits():
+		return pace{moves: true}
 	case w.lock == nil || w.pulse:
 	case len(w.runners) == 0:
 		return c.permit(w)
@@ -185,6 +187,10 @@ func (c *course) channel(q *channelWait) pace {
 		longest, timed, runs := time.Duration(0), 0, false
 		for i := range readers {
 			h := &readers[i]
+			if g.receives(h, q) {
+				runs = true
+				continue
+			}
 			p := c.of(h)
 			length, known := g.pauseOf(h)
 			pauses := known && length <= briefly // by itself

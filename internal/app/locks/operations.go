@@ -88,7 +88,7 @@ func (s *survey) operations(o heap.ScanOptions) error {
 		return err
 	}
 	s.readChannels()
-	s.standing = map[target.Addr]*operation{}
+	s.standing, s.goesOn = map[target.Addr]*operation{}, map[target.Addr]bool{}
 	known := map[target.Addr]*thing{}
 	if s.r.served != nil {
 		s.served = s.r.served(s.gaps)
@@ -133,9 +133,11 @@ func (s *survey) stack(stack *answer.AsyncStack, known map[target.Addr]*thing) e
 		}
 		seen[op.box] = true
 		if t == nil {
-			if t = s.thingOf(leaf, stack, known); t.cause == tasks.CauseNone {
-				return nil // it goes on
-			}
+			t = s.thingOf(leaf, stack, known)
+		}
+		if t.cause == tasks.CauseNone {
+			s.goesOn[op.box] = true
+			continue
 		}
 		if err := s.keep(len(path)); err != nil {
 			return err

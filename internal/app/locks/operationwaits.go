@@ -413,7 +413,7 @@ func (g *grapher) permits(v *answer.Verdict, l *lock) bool {
 	}
 	var sure, perhaps []*holder
 	for i := range u.holders {
-		if h := &u.holders[i]; h.strength == answer.StrengthLikely {
+		if h := &u.holders[i]; h.strength == answer.StrengthLikely && !u.crowded(l) {
 			sure = append(sure, h)
 		} else {
 			perhaps = append(perhaps, h)
@@ -542,12 +542,21 @@ func (g *grapher) passes(l *lock, waiting int) bool {
 	return waiting < fewOperations && !slices.ContainsFunc(u.holders, func(h holder) bool { return !g.runsFor(&h) }) || g.takesTurns(l, u, waiting, crowdAsync) || g.queued(l, u)
 }
 
-// queued reports whether all that may have entered a semaphore wait for nothing but their turn in the thread pool, as many as may enter it.
+// queued reports whether all that may have entered a semaphore, as many as may enter it, go on: what they await has completed, or they wait for
+// nothing but their turn in the thread pool. If they are more than may enter it, a thread that runs has just passed it on to another of them.
 func (g *grapher) queued(l *lock, u *semaphoreUse) bool {
 	return (l.most == math.MaxInt32 || int64(len(u.holders)) >= l.most) && !slices.ContainsFunc(u.holders, func(h holder) bool {
+		if h.thread != nil {
+			return !u.crowded(l) || !g.runs(h.thread)
+		}
 		op := g.s.standing[h.box]
-		return h.thread != nil || op == nil || op.thing.cause != tasks.CausePool
+		return !g.s.goesOn[h.box] && (op == nil || op.thing.cause != tasks.CausePool)
 	})
+}
+
+// crowded reports whether more seem to have entered a semaphore than may: some of them have left it, or are about to enter.
+func (u *semaphoreUse) crowded(l *lock) bool {
+	return l.most < math.MaxInt32 && int64(len(u.holders)) > l.most
 }
 
 // takesTurns reports whether the holders of a semaphore take turns: it is soon free for all who wait, and no holder stands in a loop that it has begun
@@ -714,6 +723,22 @@ func (g *grapher) keepsUp(readers []holder, writers int) bool {
 		}
 	}
 	return timed > 0 && time.Duration((writers+timed-1)/timed)*longest <= briefly
+}
+
+// receives reports whether a method that reads a full channel waits for an item of this channel, or is in no channel's list of waiters: it has been
+// removed there and goes on.
+func (g *grapher) receives(h *holder, c *channelWait) bool {
+	op := g.s.standing[h.box]
+	if op == nil {
+		return g.s.goesOn[h.box]
+	}
+	switch t := op.thing; t.cause {
+	case tasks.CauseChannelRead:
+		return t.channel == nil || t.channel == c
+	case tasks.CauseChannelWrite, tasks.CauseChannel:
+		return t.channel == nil
+	}
+	return false
 }
 
 // reading reports whether a thread that moves is in a method of the program which reads a channel in a loop. The channel is full by design then, as

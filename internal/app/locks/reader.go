@@ -110,6 +110,7 @@ type survey struct {
 	ops      []*operation                   // set by operations
 	served   func([]target.Addr) string     // names the request that a chain of boxes serves; nil if none is named
 	circles  [][]*answer.AsyncFrame         // async methods that await each other; set by operations
+	goesOn   map[target.Addr]bool           // by task or box: suspended methods that wait for nothing any more; set by operations
 	standing map[target.Addr]*operation     // by task or box: the operation in which a method stands, with the methods that await it; set by operations
 	roles    map[target.Addr]channelRole    // by operation of a channel; set by readChannels
 	uses     map[*lock]*semaphoreUse        // set by semaphores
@@ -155,6 +156,13 @@ func (r *Reader) Describe(ctx context.Context, o Options) (*answer.Locks, error)
 		if !o.All && !l.Held && l.Waiters.Value == 0 && !l.pulse && len(l.Waiting) == 0 && len(l.Async) == 0 {
 			out.Free++
 			continue
+		}
+		if l.owner != nil && l.Held && (l.Waiters.Value > 0 || len(l.Waiting) > 0) && s.possession([]*stackwalk.Thread{l.owner}, l) == heldUnseen {
+			if l.Counts.IsZero() {
+				l.says(words.OwnerById.Of())
+			} else {
+				l.says(words.Join("; ", l.Counts, words.OwnerById.Of()))
+			}
 		}
 		out.Locks = append(out.Locks, l.Lock)
 		wanted[l.Address] = true

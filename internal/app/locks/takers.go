@@ -108,8 +108,16 @@ func loopsAround(il []byte, at int) (map[int]int, error) {
 	return loops, nil
 }
 
-// takesOn reports whether a thread that takes from a collection goes on: it is in no loop without a way out.
-func (g *grapher) takesOn(h holder) bool { return g.threadMoves(h.thread) && !g.s.endless(h.thread) }
+// takesOn reports whether a thread that takes from a full collection goes on: it waits for an item although there are some, or moves and is in no loop
+// without a way out.
+func (g *grapher) takesOn(h holder) bool {
+	return g.of[h.thread].hasPermits() || g.threadMoves(h.thread) && !g.s.endless(h.thread)
+}
+
+// hasPermits reports whether a wait for a semaphore ends in a moment, because that has permits.
+func (w *wait) hasPermits() bool {
+	return w != nil && w.lock != nil && w.lock.Kind == answer.LockSemaphore && w.lock.count > 0
+}
 
 // taken adds who takes from a full collection to the conclusion that threads wait for room in it.
 func (g *grapher) taken(v *answer.Verdict, list []holder) {

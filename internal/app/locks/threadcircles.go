@@ -7,6 +7,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/words"
+	"github.com/sosgo/sosgo/stackwalk"
 )
 
 // circles describes the cycles of threads that wait for each other. Cycles through several tasks of one wait that differ
@@ -96,6 +97,15 @@ func (g *grapher) circle(alike [][]*wait) answer.Verdict {
 		if h := g.holderOf(before.lock, w); h != nil {
 			v.Strength = answer.Weakest(v.Strength, answer.StrengthLikely) // a semaphore does not record who has entered
 			v.Because(g.holderEvidence(h, before.lock))
+		}
+		if l := before.lock; l != nil && w.thread != nil && w.thread == l.owner {
+			switch g.s.possession([]*stackwalk.Thread{w.thread}, l) {
+			case heldUnread:
+				v.Strength = answer.Weakest(v.Strength, answer.StrengthLikely)
+			case heldUnseen:
+				v.Strength = answer.Weakest(v.Strength, answer.StrengthPossible)
+				v.Because(words.OnlyById.Of(g.name(w.thread), g.lockText(l)))
+			}
 		}
 		if w.how != answer.HowRecorded || !w.proved || !w.ends.IsZero() {
 			v.Strength = answer.Weakest(v.Strength, answer.StrengthLikely)

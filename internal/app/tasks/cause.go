@@ -75,6 +75,11 @@ func (r *Reader) CauseOf(a target.Addr) (Cause, error) {
 	if k.timer != nil {
 		return r.causeOfSleep(k, objects.InstanceAt(a))
 	}
+	if k.task != nil { // whatever completes a task of this class, it has
+		if bits, err := k.task.Flags.Uint(objects.InstanceAt(a)); err == nil && Flags(bits).Completed() {
+			return CauseNone, nil
+		}
+	}
 	if c, err := r.causeOfType(k.typ); c != CauseUnknown || err != nil {
 		return c, err
 	}

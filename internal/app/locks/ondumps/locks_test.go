@@ -363,6 +363,38 @@ func TestWaitsThatEnd(t *testing.T) {
 	assert.Regexp(t, `^a circle of waits that ends by itself: .* waits for at most 1 h$`, text)
 }
 
+// TestRecycledOwner checks that a thread which has the recorded id of a lock's owner, but no method on its stack that entered a lock, is not proved to
+// hold it.
+func TestRecycledOwner(t *testing.T) {
+	d := testdump.Open(t, "net10-stacks")
+	v := view(t, d.Dump)
+	b, err := v.Shapes()
+	require.NoError(t, err)
+	h, err := v.Heap()
+	require.NoError(t, err)
+	w, err := v.Walker()
+	require.NoError(t, err)
+	list, err := v.Threads()
+	require.NoError(t, err)
+	list = slices.Clone(list)
+	at := func(wanted string) *stackwalk.Thread {
+		i := slices.IndexFunc(list, func(t stackwalk.Thread) bool { name, _ := t.Name(); return name == wanted })
+		require.GreaterOrEqual(t, i, 0, wanted)
+		managed := *list[i].Managed
+		list[i].Managed = &managed
+		return &list[i]
+	}
+	owner, innocent := at("deadlock one"), at("deep")
+	innocent.Managed.ManagedID, owner.Managed.ManagedID = owner.Managed.ManagedID, innocent.Managed.ManagedID
+	got, err := locks.New(d.Target(), b, h, w, list, nil).Waits(t.Context(), locks.Options{})
+	require.NoError(t, err)
+	i := slices.IndexFunc(got.Verdicts, func(v answer.Verdict) bool { return strings.Contains(v.Text, `"deep" holds the monitor`) })
+	require.GreaterOrEqual(t, i, 0)
+	assert.Equal(t, answer.StrengthLikely, got.Verdicts[i].Strength)
+	assert.Contains(t, got.Verdicts[i].Text, "by the id in its record, thread")
+	assert.Contains(t, got.Verdicts[i].Text, "a thread that had this id before left it locked")
+}
+
 // TestEndedOwner checks that an ended thread is named as the owner of a lock that it can't release.
 func TestEndedOwner(t *testing.T) {
 	d := testdump.Open(t, "net10-stacks")
