@@ -165,6 +165,48 @@ func TestSecretsOfAllKinds(t *testing.T) {
 	assert.Greater(t, len(there), len(k.Plants)*9/10)
 }
 
+// TestNoGuessIsConfirmed: with masking, what compares a number that stands beside a name of a secret answers the same for the number and for others.
+func TestNoGuessIsConfirmed(t *testing.T) {
+	k := openKinds(t)
+	settings := strings.TrimSpace(k.ask(t, "dumpheap", "-type", "Kinds.Settings", "-short"))
+	require.NotContains(t, settings, "\n", "one object")
+	for _, line := range [][]string{
+		{"query", "from Kinds.Settings | where Pwd == N | select address"},
+		{"query", "from Kinds.Settings | where N <= Pwd && Pwd < N + 1 | select address"},
+		{"query", "from Kinds.Settings | select Pwd == N ? 1 : 2, Pwd > N - 1"},
+		{"query", "from Kinds.Settings | where this.Pwd == N || Pwd in (N) | select address"},
+		{"query", "SELECT address FROM Kinds.Settings WHERE Pwd = N"},
+		{"query", "from Kinds.Settings | order by Pwd == N | group by Pwd == N"},
+		{"dumpheap", "-type", "Kinds.Settings", "-where", "Pwd >= N && Pwd <= N"},
+		{"dumpheap", "-type", "Kinds.Settings", "-select", "Pwd == N, Pwd < N"},
+		{"dumpobj", "-show", "Pwd == N", settings},
+		{"eval", "obj(0x" + settings + ").Pwd == N"},
+	} {
+		guess := func(number string, masking ...string) string {
+			args := slices.Clone(masking)
+			for _, word := range line {
+				args = append(args, strings.ReplaceAll(word, "N", number))
+			}
+			return strings.ReplaceAll(k.ask(t, args...), number, "N")
+		}
+		const right, wrong = "48217", "48316"
+		assert.Equal(t, guess(wrong, "--redact"), guess(right, "--redact"), strings.Join(line, " "))
+		assert.NotEqual(t, guess(wrong), guess(right), strings.Join(line, " "))
+	}
+}
+
+// TestFullProcessIsMasked: an option that shows values does not undo --redact.
+func TestFullProcessIsMasked(t *testing.T) {
+	k := openKinds(t)
+	for _, form := range []string{"--json=false", "--json"} {
+		masked, shown := k.ask(t, "--redact", form, "process", "-full"), k.ask(t, form, "process", "-full")
+		for _, secret := range []string{"Lk8d", "Gt6w"} { // --pwd Lk8d, SHOP_SECRET=Gt6w
+			assert.NotContains(t, masked, secret, form)
+			assert.Contains(t, shown, secret, form)
+		}
+	}
+}
+
 // content returns the texts of a file, without its compression and encoding.
 func content(t *testing.T, b []byte) string {
 	t.Helper()

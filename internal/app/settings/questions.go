@@ -5,6 +5,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/base/secrets"
 	"github.com/sosgo/sosgo/process"
 	"github.com/sosgo/sosgo/target"
 )
@@ -29,7 +30,7 @@ type ProcessOptions struct {
 
 // Process describes how the process was started and configured: command line, environment, properties and switches of
 // AppContext, and the host's configuration with the provider of each key. Values that look like secrets are replaced
-// unless o.Full is set.
+// unless o.Full is set and ctx masks nothing.
 func Process(ctx context.Context, p *process.Process, o ProcessOptions) (*answer.Process, error) {
 	return process.Answer(ctx, p, func(ctx context.Context, c *process.Call) (*answer.Process, error) {
 		info := p.Dump().File().Process()
@@ -44,7 +45,7 @@ func Process(ctx context.Context, p *process.Process, o ProcessOptions) (*answer
 		} else if err := configured(ctx, c, s, out); err != nil {
 			return nil, err
 		}
-		if !o.Full {
+		if !o.Full || secrets.MaskOf(ctx) != nil {
 			Hide(out)
 		}
 		return out, nil
