@@ -84,6 +84,9 @@ func (o *Options) cache(size int64) *cache {
 	if err := os.MkdirAll(c.dir, 0o700); err != nil {
 		return nil
 	}
+	if link, err := os.Lstat(c.dir); err != nil || !isOwn(link) { // another user may lead it anywhere
+		return nil
+	}
 	if info, err := os.Stat(c.dir); err != nil || !info.IsDir() || !isPrivate(info) {
 		return nil
 	}
@@ -233,11 +236,13 @@ func (c *cache) sweep(room int64) {
 		key, isDump := strings.CutSuffix(file.Name(), entryDump)
 		if !isDump {
 			// A record without a dump, or a leftover of a killed process.
-			unborn := strings.HasPrefix(key, entryUnborn) && info.ModTime().Before(left)
-			if unborn || info.ModTime().Before(old) && isRecord(key) {
+			if isUnborn(key) && info.ModTime().Before(left) || info.ModTime().Before(old) && isRecord(key) {
 				os.Remove(filepath.Join(c.dir, file.Name()))
 			}
 			continue
+		}
+		if !isKey(key) {
+			continue // somebody else's
 		}
 		e := entry{key: key, size: info.Size()} // used stays zero without a record
 		if record, err := os.Stat(c.path(key, entryJSON)); err == nil {
@@ -264,5 +269,16 @@ func (c *cache) sweep(room int64) {
 // isRecord reports whether a file has the name of an entry's record.
 func isRecord(name string) bool {
 	key, ok := strings.CutSuffix(name, entryJSON)
-	return ok && len(key) == 2*sha256.Size
+	return ok && isKey(key)
+}
+
+// isKey reports whether a name is one that key returns.
+func isKey(name string) bool {
+	return len(name) == 2*sha256.Size && strings.Trim(name, "0123456789abcdef") == ""
+}
+
+// isUnborn reports whether a file has a name that create or store gives one while it is written: a number follows the prefix (os.CreateTemp).
+func isUnborn(name string) bool {
+	number, ok := strings.CutPrefix(strings.TrimSuffix(name, entryJSON), entryUnborn)
+	return ok && number != "" && strings.Trim(number, "0123456789") == ""
 }

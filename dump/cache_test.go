@@ -176,17 +176,37 @@ func TestCacheOfWhatIsNone(t *testing.T) {
 	}
 }
 
-// TestOrphanedRecord: an old record without a dump is removed; a file that the cache did not write
-// stays.
-func TestOrphanedRecord(t *testing.T) {
+// TestOthersFiles: an old record without a dump is removed; files that the cache did not write stay.
+func TestOthersFiles(t *testing.T) {
 	dir, path := t.TempDir(), filepath.Join(t.TempDir(), "dump")
 	require.NoError(t, os.WriteFile(path, gz(t, filled(1)), 0o600))
-	orphan, other := filepath.Join(dir, strings.Repeat("ab", 32)+".json"), filepath.Join(dir, "notes.json")
-	for _, f := range []string{orphan, other} {
+	orphan := filepath.Join(dir, strings.Repeat("ab", 32)+".json")
+	others := []string{"notes.json", "core.dump", strings.Repeat("g", 64) + ".dump", "unpacking-notes", "unpacking-", "unpacking-1.txt"}
+	for i := range others {
+		others[i] = filepath.Join(dir, others[i])
+	}
+	for _, f := range append([]string{orphan}, others...) {
 		require.NoError(t, os.WriteFile(f, []byte("{}"), 0o600))
 		require.NoError(t, os.Chtimes(f, time.Unix(0, 0), time.Unix(1e9, 0)))
 	}
 	assert.Equal(t, 1, unpackings(t, path, dump.Options{Cache: dir}, 1))
 	assert.NoFileExists(t, orphan)
-	assert.FileExists(t, other)
+	for _, f := range others {
+		assert.FileExists(t, f)
+	}
+}
+
+// TestOthersLink: a link that another user has made in place of the folder is not followed; the user's own is.
+func TestOthersLink(t *testing.T) {
+	dir, path := t.TempDir(), filepath.Join(t.TempDir(), "dump")
+	require.NoError(t, os.Chmod(dir, 0o700))
+	require.NoError(t, os.WriteFile(path, gz(t, filled(1)), 0o600))
+	link := filepath.Join(t.TempDir(), "link")
+	require.NoError(t, os.Symlink(dir, link))
+	want := 2
+	if os.Lchown(link, os.Getuid()+1, -1) == nil { // as root
+		want = 0
+	}
+	assert.Equal(t, 1, unpackings(t, path, dump.Options{Cache: link}, 1))
+	assert.Len(t, entries(t, dir, "*"), want)
 }

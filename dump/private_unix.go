@@ -9,7 +9,10 @@ import (
 )
 
 // isPrivate reports whether a file belongs to this user and no other user can write to it.
-func isPrivate(info fs.FileInfo) bool {
+func isPrivate(info fs.FileInfo) bool { return isOwn(info) && info.Mode().Perm()&0o022 == 0 }
+
+// isOwn reports whether a file or link belongs to this user.
+func isOwn(info fs.FileInfo) bool {
 	s, ok := info.Sys().(*syscall.Stat_t)
-	return ok && int(s.Uid) == os.Getuid() && info.Mode().Perm()&0o022 == 0
+	return ok && int(s.Uid) == os.Getuid()
 }
