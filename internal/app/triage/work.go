@@ -231,7 +231,9 @@ func (q *Answers) opensLater() bool {
 		return false
 	}
 	return slices.ContainsFunc(p.Queues.Queues, func(queue answer.WorkQueue) bool {
-		return slices.ContainsFunc(queue.Items, func(x answer.WorkItem) bool { return strings.HasPrefix(x.Method.S, "System.Net.Http.HttpConnectionPool.") })
+		return slices.ContainsFunc(queue.Items, func(x answer.WorkItem) bool {
+			return strings.HasPrefix(x.Method.S, "System.Net.Http.HttpConnectionPool.")
+		})
 	})
 }
 

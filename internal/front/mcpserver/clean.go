@@ -29,24 +29,36 @@ func cleaned(v any) any {
 }
 
 // tags matches text that a reader of prompts may take for markup, and Markdown and HTML that a client may load: images
-// and links to addresses. Names of .NET have other forms: a markup word is in one case or has attributes, and
-// ]( is followed by a type (Shop.Get[[System.__Canon]](System.String)).
+// and links to addresses. Names of .NET have other forms: a markup word is in one case or has attributes, perhaps in
+// the next text, and ]( is followed by a type (Shop.Get[[System.__Canon]](System.String)). What is kept is matched,
+// too: names of the compiler (<Style>k__BackingField) and what stands for a missing value (<not in dump>).
 var tags = sync.OnceValue(func() *regexp.Regexp {
 	words := "system|user|assistant|human|developer|instruction|instructions|important|tool|function|invoke|thinking|context|document|prompt|result"
 	return regexp.MustCompile(strings.Join([]string{
 		`</|<\||<!|<\?|<data-|<[a-zA-Z]+:`,
 		`<(?:` + words + `|` + strings.ToUpper(words) + `)[\w:-]*[\s>]`,
 		"```|" + `\[/?(?i:INST|SYS|SYSTEM)\]|\|>`,
-		`!\[|\](?:\(|:)\s*<?(?:[a-zA-Z][\w+.-]*:|[/.#?])`,
-		`<(?i:img|image|svg|iframe|object|embed|video|audio|source|track|picture|link|input|a|base|meta|form)[\s/]`,
-		`<(?:script|style|SCRIPT|STYLE)[\s/>]`,
+		`!\[|\](?:\(|:)\s*<?(?:[a-zA-Z][\w+.-]*:|[/.#?\\])|[^\[\]]\](?:\(|:)\s*$`,
+		`<(?i:script|style)(?:[\s/]|$|>(?:[a-z]__)?)`,
+		`<[a-z]+(?: [a-z]+)+>`,
+		`<[a-zA-Z][\w-]*(?:[\s/]|$)`,
 	}, "|"))
 })
+
+// kept matches what tags matches and is no markup.
+var kept = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^<(?:[a-z]+(?: [a-z]+)+>|\w+>[a-z]__)$`) })
 
 // clean returns a text of a dump on one line, with invisible characters escaped and nothing that looks like markup.
 func clean(text string) string {
 	return tags().ReplaceAllStringFunc(report.Escape(text), func(tag string) string {
-		return fmt.Sprintf(`\u%04x`, tag[0]) + tag[1:]
+		if kept().MatchString(tag) {
+			return tag
+		}
+		at := 0
+		if !strings.ContainsAny(tag[:1], "<[]!|`") {
+			at = strings.IndexByte(tag, ']') // of a link that ends the text, with the character before it
+		}
+		return tag[:at] + fmt.Sprintf(`\u%04x`, tag[at]) + tag[at+1:]
 	})
 }
 

@@ -19,12 +19,20 @@ func TestCleanMarkdown(t *testing.T) {
 		`<a href="http://evil/x">`:          `\u003ca href="http://evil/x">`,
 		"<style>@import 'http://evil/x'":    `\u003cstyle>@import 'http://evil/x'`,
 		"<script src=x> <svg/onload=x>":     `\u003cscript src=x> \u003csvg/onload=x>`,
+		"<Script src=x> <sCRIPT/src=x>":     `\u003cScript src=x> \u003csCRIPT/src=x>`,
+		`<Style>@import"//evil/x"`:          `\u003cStyle>@import"//evil/x"`,
+		"<body background=//evil/x>":        `\u003cbody background=//evil/x>`,
+		"<p style=x:url(//evil/x)>":         `\u003cp style=x:url(//evil/x)>`,
+		"look: <img":                        `look: \u003cimg`, // the next text goes on
+		"[x]:":                              `[x\u005d:`,
+		"[x](":                              `[x\u005d(`,
+		`[k](\\evil\a)`:                     `[k\u005d(\\evil\a)`,
 	} {
 		assert.Equal(t, want, clean(text))
 	}
 	for _, name := range []string{
 		"Shop.Get[[System.__Canon, System.Private.CoreLib]](System.String, Int32)", "Shop.Sort[T](T[], System.Func`2<T,System.Int32>)", "System.String[]", "List<A>", "Pair<Image,Source>",
-		"Shop.Program+<Main>d__0.MoveNext()", "!!0 !0[] != [0]: 5", "<Style>k__BackingField", "https://shop/cart", "Span<a>",
+		"Shop.Program+<Main>d__0.MoveNext()", "!!0 !0[] != [0]: 5", "<Style>k__BackingField", "<not in dump>", "System.String[]:", "https://shop/cart", "Span<a>",
 	} {
 		assert.Equal(t, name, clean(name))
 	}
