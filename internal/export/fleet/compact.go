@@ -180,12 +180,13 @@ func (f *Fleet) recover(undo bool) error {
 func (f *Fleet) merge(ctx context.Context, dir string, parts []part, to string, perm func() fs.FileMode) error {
 	tables := map[string][]string{} // paths by table
 	for _, p := range parts {
-		list, err := filepath.Glob(filepath.Join(dir, p.name, "*"))
+		list, err := os.ReadDir(filepath.Join(dir, p.name))
 		if err != nil {
-			return err
+			return err // a part that can't be read is not empty
 		}
-		for _, path := range list {
-			switch name := filepath.Base(path); {
+		for _, file := range list {
+			path := filepath.Join(dir, p.name, file.Name())
+			switch name := file.Name(); {
 			case name == idsFile:
 			case filepath.Ext(name) != ".parquet":
 				return target.Unsupportedf("%s is no Parquet file: such fleets can't be compacted", path)

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -234,6 +235,20 @@ func TestNotFiles(t *testing.T) {
 			require.ErrorIs(t, act(f), target.ErrUnsupported, "%s %s", kind, name)
 		}
 	}
+}
+
+// TestUnreadablePart: a part that can't be read is no empty one, whose dump would be lost.
+func TestUnreadablePart(t *testing.T) {
+	f := made(t, 2)
+	dates, err := f.dates()
+	require.NoError(t, err)
+	parts, err := f.parts(dates[0])
+	require.NoError(t, err)
+	dir := filepath.Join(f.dir, datePrefix+dates[0])
+	perm := func() fs.FileMode { return 0o600 }
+	require.NoError(t, f.merge(t.Context(), dir, parts, t.TempDir(), perm))
+	lost := append(parts, part{name: partPrefix + "00000000000000ff"}) // ReadDir has the same errors for what may not be read
+	require.ErrorIs(t, f.merge(t.Context(), dir, lost, t.TempDir(), perm), fs.ErrNotExist)
 }
 
 // TestLinkedLog checks that the log of a folder of somebody else leads to no other file.
