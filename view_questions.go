@@ -800,7 +800,7 @@ func (v *View) LoadContexts(ctx context.Context) (*answer.LoadContexts, error) {
 
 // Settings describes how the process was started and configured: command line, environment, properties and switches of
 // AppContext, and the host's configuration with the provider of each key. Values that look like secrets are replaced
-// unless o.Full is set.
+// unless o.Full is set and ctx masks nothing.
 func (v *View) Settings(ctx context.Context, o SettingsOptions) (*answer.Process, error) {
 	return settings.Process(ctx, v.Process, settings.ProcessOptions{Full: o.Full})
 }
