@@ -2,6 +2,7 @@ package tasks
 
 import (
 	"context"
+	"iter"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/app/shapes"
@@ -28,17 +29,7 @@ func NameFile(ctx context.Context, b *objects.Binder, w *stackwalk.Walker, t *st
 		return
 	}
 	g := shapes.Reading{Gaps: gaps, Binder: b}
-	for root, err := range w.Roots(ctx, t.Managed, t.OS.Registers) {
-		if err != nil || root.Undecoded || root.Interior || root.Object == 0 {
-			continue
-		}
-		if root.Method != nil && a.Caller != nil && root.Method.Addr == a.Caller.Addr {
-			return // the program has other files, too
-		}
-		o, err := b.Objects().TrustedObject(root.Object)
-		if err != nil {
-			continue
-		}
+	for o := range objectsOfCall(ctx, b, w, t, a) {
 		s, x, is, err := shapes.TryBind[*fileHandle](b, o)
 		if !is || err != nil {
 			continue
@@ -50,5 +41,23 @@ func NameFile(ctx context.Context, b *objects.Binder, w *stackwalk.Walker, t *st
 			}
 		}
 		return
+	}
+}
+
+// objectsOfCall yields the objects that the frames of a thread's innermost call of library code refer to, the innermost first. It ends at the method of
+// the program that made the call, which has other objects, too.
+func objectsOfCall(ctx context.Context, b *objects.Binder, w *stackwalk.Walker, t *stackwalk.Thread, a *threads.ThreadActivity) iter.Seq[objects.Object] {
+	return func(yield func(objects.Object) bool) {
+		for root, err := range w.Roots(ctx, t.Managed, t.OS.Registers) {
+			if err != nil || root.Undecoded || root.Interior || root.Object == 0 {
+				continue
+			}
+			if root.Method != nil && a.Caller != nil && root.Method.Addr == a.Caller.Addr {
+				return
+			}
+			if o, err := b.Objects().TrustedObject(root.Object); err == nil && !yield(o) {
+				return
+			}
+		}
 	}
 }

@@ -240,17 +240,7 @@ func OutsideOf(ctx context.Context, b *objects.Binder, w *stackwalk.Walker, chil
 		kind = pipeOperation(name)
 	}
 	g := shapes.Reading{Gaps: gaps, Binder: b}
-	for root, err := range w.Roots(ctx, t.Managed, t.OS.Registers) {
-		if err != nil || root.Undecoded || root.Interior || root.Object == 0 {
-			continue
-		}
-		if root.Method != nil && a.Caller != nil && root.Method.Addr == a.Caller.Addr {
-			break // the program has others, too
-		}
-		o, err := b.Objects().TrustedObject(root.Object)
-		if err != nil {
-			continue
-		}
+	for o := range objectsOfCall(ctx, b, w, t, a) {
 		if out := outsideOf(ctx, g, children, o, kind); out != nil {
 			return out
 		}

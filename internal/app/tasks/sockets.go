@@ -50,17 +50,7 @@ func NamePeer(ctx context.Context, b *objects.Binder, w *stackwalk.Walker, t *st
 		return
 	}
 	g := shapes.Reading{Gaps: gaps, Binder: b}
-	for root, err := range w.Roots(ctx, t.Managed, t.OS.Registers) {
-		if err != nil || root.Undecoded || root.Interior || root.Object == 0 {
-			continue
-		}
-		if root.Method != nil && a.Caller != nil && root.Method.Addr == a.Caller.Addr {
-			return // the program has other sockets, too
-		}
-		o, err := b.Objects().TrustedObject(root.Object)
-		if err != nil {
-			continue
-		}
+	for o := range objectsOfCall(ctx, b, w, t, a) {
 		if s, x, is, err := shapes.TryBind[*networkStream](b, o); is && err == nil {
 			o = g.ObjectAt(&s.Socket, x)
 		}

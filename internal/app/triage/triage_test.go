@@ -368,18 +368,25 @@ func TestConnectionsOpenedLater(t *testing.T) {
 	old := answer.Known[int64](12_000)
 	request := answer.HTTPWait{Age: old, Stack: &answer.AsyncWork{Remote: answer.WaitConnection}}
 	for name, c := range map[string]struct {
-		method string
-		kind   answer.FindingKind
-		silent bool
+		method  string
+		kind    answer.FindingKind
+		opening answer.Maybe[int64]
+		lost    error
+		silent  bool
 	}{
-		"opened later": {"System.Net.Http.HttpConnectionPool.InjectNewHttp11ConnectionAsync", answer.FindingStarved, true},
-		"other items":  {"Shop.Prices.Read", answer.FindingStarved, false},
-		"in time":      {"System.Net.Http.HttpConnectionPool.InjectNewHttp11ConnectionAsync", answer.FindingPoolKeepsUp, false},
+		"opened later":  {"System.Net.Http.HttpConnectionPool.InjectNewHttp11ConnectionAsync", answer.FindingStarved, answer.Known[int64](6), nil, true},
+		"not known":     {"System.Net.Http.HttpConnectionPool.InjectNewHttp11ConnectionAsync", answer.FindingStarved, answer.Missing[int64](target.ErrUnsupported), nil, true},
+		"other server":  {"System.Net.Http.HttpConnectionPool.InjectNewHttp11ConnectionAsync", answer.FindingStarved, answer.Known[int64](0), nil, false},
+		"other items":   {"Shop.Prices.Read", answer.FindingStarved, answer.Known[int64](6), nil, false},
+		"missing items": {"Shop.Prices.Read", answer.FindingStarved, answer.Known[int64](6), target.ErrUnsupported, true},
+		"in time":       {"System.Net.Http.HttpConnectionPool.InjectNewHttp11ConnectionAsync", answer.FindingPoolKeepsUp, answer.Known[int64](6), nil, false},
 	} {
 		q := healthy()
-		q.ThreadPool = Got(&answer.ThreadPool{Queued: answer.Known[uint64](1), Verdicts: []answer.Verdict{{Kind: c.kind, Strength: answer.StrengthLikely}},
-			Queues: &answer.WorkQueues{Queues: []answer.WorkQueue{{Items: []answer.WorkItem{{Method: answer.Text{S: c.method}}}}}}}, nil)
-		q.HTTPClients = Got(&answer.HTTPClients{Pools: []answer.HTTPPool{{Max: answer.Known[int64](100), Waiting: slices.Repeat([]answer.HTTPWait{request}, 6)}}}, nil)
+		queues := &answer.WorkQueues{Queues: []answer.WorkQueue{{Items: []answer.WorkItem{{Method: answer.Text{S: c.method}}}}}}
+		queues.Lose(c.lost)
+		q.ThreadPool = Got(&answer.ThreadPool{Queued: answer.Known[uint64](1), Verdicts: []answer.Verdict{{Kind: c.kind, Strength: answer.StrengthLikely}}, Queues: queues}, nil)
+		pool := answer.HTTPPool{Max: answer.Known[int64](100), Opening: c.opening, Waiting: slices.Repeat([]answer.HTTPWait{request}, 6)}
+		q.HTTPClients = Got(&answer.HTTPClients{Pools: []answer.HTTPPool{pool}}, nil)
 		out, err := Judge(context.Background(), q, Options{})
 		require.NoError(t, err)
 		silent := !slices.ContainsFunc(out.Findings, func(f answer.Finding) bool { return f.Kind == answer.FindingDependency })

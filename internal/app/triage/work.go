@@ -152,7 +152,7 @@ func httpClients(_ context.Context, q *Answers) (view, error) {
 	for i := range list.Pools {
 		p := &list.Pools[i]
 		waiting := p.Waiting
-		if unopened {
+		if unopened && (p.Opening.Err() != nil || p.Opening.Value > 0) {
 			waiting = nil
 		}
 		if f := silentServer(p, waiting, len(list.Noted()) == 0, serving); f != nil {
@@ -223,14 +223,14 @@ func (q *Answers) serving() map[string]bool {
 	return out
 }
 
-// opensLater reports whether connections of HttpClient are opened by items that stand in the queue of a starved thread pool: nobody has asked the servers
-// yet.
+// opensLater reports whether connections of HttpClient that are being opened may stand in the queue of a starved thread pool: nobody has asked their
+// servers yet. What could not be read of the queue may be such an item.
 func (q *Answers) opensLater() bool {
 	p, err := q.ThreadPool.get()
-	if err != nil || p.Queues == nil || !slices.ContainsFunc(p.Verdicts, func(x answer.Verdict) bool { return x.Kind == answer.FindingStarved }) {
+	if err != nil || !slices.ContainsFunc(p.Verdicts, func(x answer.Verdict) bool { return x.Kind == answer.FindingStarved }) {
 		return false
 	}
-	return slices.ContainsFunc(p.Queues.Queues, func(queue answer.WorkQueue) bool {
+	return p.Queues == nil || p.Queues.Lost != nil || slices.ContainsFunc(p.Queues.Queues, func(queue answer.WorkQueue) bool {
 		return slices.ContainsFunc(queue.Items, func(x answer.WorkItem) bool {
 			return strings.HasPrefix(x.Method.S, "System.Net.Http.HttpConnectionPool.")
 		})
