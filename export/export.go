@@ -18,6 +18,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/graph"
+	"github.com/sosgo/sosgo/internal/app/sensitive"
 	"github.com/sosgo/sosgo/internal/export/gcdump"
 	"github.com/sosgo/sosgo/internal/export/heapsnapshot"
 	"github.com/sosgo/sosgo/internal/export/pieces"
@@ -62,7 +63,13 @@ func HeapSnapshot(ctx context.Context, w io.Writer, p *process.Process, o HeapSn
 	if err != nil {
 		return nil, err
 	}
-	s, err := heapsnapshot.Write(ctx, w, h, heapsnapshot.Options{Mask: o.Mask})
+	options := heapsnapshot.Options{Mask: o.Mask}
+	if o.Mask != nil {
+		if options.Hides, err = sensitive.Beside(ctx, p); err != nil {
+			return nil, err
+		}
+	}
+	s, err := heapsnapshot.Write(ctx, w, h, options)
 	if err != nil {
 		return nil, err
 	}

@@ -196,6 +196,10 @@ func (a *Array) gapError(first, end uint32) error {
 func (d *describer) element(ctx context.Context, a *Array, i uint32, o *ArrayOptions) (e answer.Element, g answer.Gaps) {
 	v := a.At(i)
 	e = answer.Element{Index: a.Index(i, make([]int32, a.Rank)), Address: v.Location(), Stored: d.stored(v)}
+	if d.mask != nil && i > 0 && a.Announces(i-1, v) {
+		e.Stored = hidden(&v)
+		return e, g
+	}
 	if !o.Details || v.Err() != nil || v.IsNull() && v.Kind() == KindReference {
 		return e, g
 	}

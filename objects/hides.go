@@ -33,6 +33,20 @@ func (a *Array) Hides(mask func(string) string) (bool, error) {
 	return secrets.HidesElements(a.Type.r.mem, a.data, a.Len, int(a.Type.MT.ComponentSize), mask)
 }
 
+// Announces reports whether element i is an option of a command line, and v, the element behind it, the secret that it announces.
+func (a *Array) Announces(i uint32, v Value) bool {
+	option := a.At(i)
+	if option.secretName() == "" {
+		return false
+	}
+	name, err := option.Text(limits.SecretNameChars)
+	if err != nil {
+		return false
+	}
+	text, err := v.Text(limits.SecretNameChars)
+	return err == nil && text != "" && secrets.SecretFollows(name, text)
+}
+
 // leaves appends the fields of a struct and of the structs in it that may be a character or a byte of a text.
 func (s Struct) leaves(list []Value, depth int) ([]Value, error) {
 	if s.Type == nil || depth > inlineDepth {

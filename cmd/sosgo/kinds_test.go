@@ -195,15 +195,61 @@ func TestNoGuessIsConfirmed(t *testing.T) {
 	}
 }
 
-// TestFullProcessIsMasked: an option that shows values does not undo --redact.
+// TestNoOptionReveals: an option that shows secrets does not undo --redact.
+func TestNoOptionReveals(t *testing.T) {
+	k := openKinds(t)
+	n := 0
+	for _, c := range commands.All() {
+		options, _ := c.Declares()
+		for _, o := range options {
+			if !o.Reveals {
+				continue
+			}
+			n++
+			for _, form := range []string{"--json=false", "--json"} {
+				assert.Contains(t, k.ask(t, "--redact", form, c.Name, "-"+o.Name), "with --redact secrets are not shown: -"+o.Name, c.Name)
+				assert.NotContains(t, k.ask(t, "--redact", form, c.Name, "-"+o.Name+"=false"), "secrets are not shown", c.Name)
+			}
+		}
+	}
+	assert.GreaterOrEqual(t, n, 4)
+}
+
+// TestFullProcessIsMasked: a mask hides the settings that an option asks for, too, and what stands in their text.
 func TestFullProcessIsMasked(t *testing.T) {
 	k := openKinds(t)
 	for _, form := range []string{"--json=false", "--json"} {
-		masked, shown := k.ask(t, "--redact", form, "process", "-full"), k.ask(t, form, "process", "-full")
+		masked, shown := k.ask(t, "--redact", form, "process"), k.ask(t, form, "process", "-full")
 		for _, secret := range []string{"Lk8d", "Gt6w"} { // --pwd Lk8d, SHOP_SECRET=Gt6w
 			assert.NotContains(t, masked, secret, form)
 			assert.Contains(t, shown, secret, form)
 		}
+		assert.Contains(t, masked, "SHOP_SECRET", form)
+	}
+}
+
+// TestSessionSecrets: what a session has under a name for secrets is hidden wherever it appears, also in a stored session. The text is that of
+// Sessions.cs.
+func TestSessionSecrets(t *testing.T) {
+	const secret = "correct horse"
+	path := filepath.Join(moduleRoot, "testdata/dumps/sessions/net10-sessions/net10-sessions.dmp.zst")
+	if _, err := os.Stat(path); err != nil {
+		t.Skip("no canned dump")
+	}
+	k := &kindsDump{Truth: &plants.Truth{Dump: path}, kept: testcli.Kept{Path: path}}
+	t.Cleanup(func() { assert.NoError(t, k.kept.Close()) })
+	for _, line := range [][]string{
+		{"sessions", "-values"}, {"sessions", "-values", "-secrets"}, {"dumpheap", "-strings"},
+		{"query", "from strings | where text like '%horse%' | select text"}, {"query", "from strings | select text"},
+	} {
+		for _, form := range []string{"--json=false", "--json"} {
+			assert.NotContains(t, k.ask(t, append([]string{"--redact", form}, line...)...), secret, line)
+		}
+	}
+	assert.Contains(t, k.ask(t, "sessions", "-values", "-secrets"), secret)
+	assert.Contains(t, k.ask(t, "dumpheap", "-strings"), secret)
+	for _, at := range []string{"7f1291808280", "7f1291808408"} { // the value, and what rests of a session with it
+		assert.Contains(t, k.ask(t, "--redact", "dumparray", at), "are not shown", at)
 	}
 }
 
@@ -231,7 +277,38 @@ func content(t *testing.T, b []byte) string {
 		b, err = io.ReadAll(z)
 		require.NoError(t, err)
 	}
+	if bytes.HasPrefix(b, []byte(`{"snapshot":`)) {
+		return string(b) + snapshotLines(t, b)
+	}
 	return string(b) + strings.ReplaceAll(string(b), "\x00", "") // the second for UTF-16
+}
+
+// snapshotLines returns a line for each node of a heap snapshot: its name, and the names and targets of its edges, as tools show them.
+func snapshotLines(t *testing.T, b []byte) string {
+	t.Helper()
+	var file struct {
+		Nodes, Edges []int
+		Strings      []string
+	}
+	require.NoError(t, json.Unmarshal(b, &file))
+	const name, edges, element = 1, 4, 1 // of a node its name and the number of its edges; the type of edges with an index
+	nameOf := func(node int) string { return file.Strings[file.Nodes[node+name]] }
+	var out strings.Builder
+	rest := slices.Collect(slices.Chunk(file.Edges, 3))
+	for node := range slices.Chunk(file.Nodes, 6) {
+		if own := file.Strings[node[name]]; own != "[unreachable]" { // what it has is next to each other by chance
+			out.WriteString(own)
+			for _, edge := range rest[:node[edges]] {
+				if edge[0] != element {
+					out.WriteString(" " + file.Strings[edge[1]])
+				}
+				out.WriteString(" => " + nameOf(edge[2]))
+			}
+			out.WriteString("\n")
+		}
+		rest = rest[node[edges]:]
+	}
+	return out.String()
 }
 
 // TestSecretsInFiles does so for what is sent: files, the page and reports.

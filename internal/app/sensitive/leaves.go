@@ -93,7 +93,7 @@ type textReader struct {
 	b     *objects.Binder
 	items *objects.Collections
 	mem   target.Memory
-	found func(text string)
+	found func(text string, at target.Addr) // at is the address of a string, 0 for other texts
 	n     int
 }
 
@@ -114,10 +114,13 @@ func (r *textReader) value(name string, v objects.Value, depth int) {
 	}
 }
 
-func (r *textReader) text(name, text string, depth int) {
+func (r *textReader) text(name, text string, depth int) { r.textAt(name, text, 0, depth) }
+
+// textAt is text for the text of a string at an address.
+func (r *textReader) textAt(name, text string, at target.Addr, depth int) {
 	r.n++
 	if text != "" && (depth == 0 || secrets.Holds(name) && !strings.EqualFold(text, name)) {
-		r.found(text)
+		r.found(text, at)
 	}
 }
 
@@ -125,7 +128,7 @@ func (r *textReader) object(name string, o objects.Object, depth int) {
 	switch {
 	case o.IsString():
 		if text, err := o.Text(limits.SecretChars); err == nil {
-			r.text(name, text, depth)
+			r.textAt(name, text, o.Addr, depth)
 		}
 		return
 	case o.IsBoxed():
@@ -307,7 +310,8 @@ func (r *textReader) key(name string, key objects.Value) {
 		return
 	}
 	if text, err := key.Text(limits.SecretChars); err == nil && secrets.LooksGenerated(text) {
-		r.found(text)
+		at, _ := key.Addr() // 0 marks no string
+		r.found(text, at)
 	}
 }
 

@@ -11,12 +11,14 @@ import (
 	"github.com/sosgo/sosgo/internal/base/lazy"
 	"github.com/sosgo/sosgo/internal/base/secrets"
 	"github.com/sosgo/sosgo/process"
+	"github.com/sosgo/sosgo/target"
 )
 
 // A masking holds the secrets of a process.
 type masking struct {
 	masker *secrets.Masker
-	gaps   answer.Gaps // what was not read
+	beside map[target.Addr]bool // strings beside names for secrets
+	gaps   answer.Gaps          // what was not read
 }
 
 // maskings caches the masking of each process.
@@ -68,6 +70,18 @@ func Masker(ctx context.Context, p *process.Process) (*secrets.Masker, error) {
 	})
 }
 
+// Beside returns a function that reports whether the string at an address stands beside a name that makes it a secret: the name of a field, a
+// variable or a key. Its text is hidden there, also if it is too short to be masked everywhere. Secrets notes what was not read.
+func Beside(ctx context.Context, p *process.Process) (func(a target.Addr) bool, error) {
+	return process.Answer(ctx, p, func(ctx context.Context, c *process.Call) (func(a target.Addr) bool, error) {
+		m, err := maskingOf(ctx, p)
+		if err != nil {
+			return nil, err
+		}
+		return func(a target.Addr) bool { return m.beside[a] }, nil
+	})
+}
+
 // SecretValues lists the searchable values among the secrets that Secrets counts, sorted. Secrets notes what was not
 // read.
 func SecretValues(ctx context.Context, p *process.Process) ([]string, error) {
@@ -112,6 +126,7 @@ func maskingOf(ctx context.Context, p *process.Process) (*masking, error) {
 		r := New(b, c)
 		m.gaps.Note(r.Objects(ctx, m.masker, h, p.Scanning(ctx, "looking for secrets", heap.ScanOptions{}), &m.gaps))
 		r.Variables(ctx, m.masker, p, &m.gaps)
+		m.beside = r.beside
 		return m, ctx.Err()
 	})
 }

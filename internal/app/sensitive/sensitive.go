@@ -13,6 +13,7 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/app/web"
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/internal/base/secrets"
 	"github.com/sosgo/sosgo/internal/encoding/utf16text"
@@ -26,11 +27,12 @@ type Reader struct {
 	b      *objects.Binder
 	items  *objects.Collections
 	locals map[target.Addr]string // AsyncLocals in static fields with secret names, with these
+	beside map[target.Addr]bool   // strings beside names that make each text a secret
 }
 
 // New returns a Reader.
 func New(b *objects.Binder, c *objects.Collections) *Reader {
-	return &Reader{r: b.Objects(), b: b, items: c, locals: map[target.Addr]string{}}
+	return &Reader{r: b.Objects(), b: b, items: c, locals: map[target.Addr]string{}, beside: map[target.Addr]bool{}}
 }
 
 // Settings adds the secrets among settings to m. p must have unhidden values.
@@ -76,18 +78,19 @@ func (r *Reader) Objects(ctx context.Context, m *secrets.Masker, h *heap.Heap, o
 		return target.Unsupportedf("no heap is open")
 	}
 	r.statics(ctx, m, g)
-	var maps []heap.Object
+	var maps, sessions []heap.Object
 	err := heap.Scan(ctx, h, nil, o, func() *collector {
 		return &collector{Reader: r, win: target.NewWindow(h.Memory()), text: h.Runtime().WellKnown().String, types: map[target.Addr]*plan{}}
 	}, func(c *collector) error {
 		for _, f := range c.found {
 			if f.name != "" {
-				m.LearnSetting(f.name, f.value)
+				r.add(m, f.name, f.value, f.at)
 			} else {
 				m.Add(f.value, f.kind)
 			}
 		}
 		maps = append(maps, c.maps[:min(len(c.maps), limits.SecretMaps-len(maps))]...)
+		sessions = append(sessions, c.sessions[:min(len(c.sessions), limits.SecretMaps-len(sessions))]...)
 		g.NoteAll(c.gaps.Noted())
 		return nil
 	})
@@ -99,7 +102,32 @@ func (r *Reader) Objects(ctx context.Context, m *secrets.Masker, h *heap.Heap, o
 			r.pairs(m, maps[i])
 		}
 	}
+	for i := range sessions {
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err == nil {
+			r.session(m, sessions[i])
+		}
+	}
 	return err
+}
+
+// session adds the values of a session of ASP.NET Core with secret names to m.
+func (r *Reader) session(m *secrets.Masker, o heap.Object) {
+	if object, err := r.r.Of(o); err == nil {
+		for name, text := range web.SessionValues(r.b, r.items, object) {
+			m.LearnSetting(name, text)
+		}
+	}
+}
+
+// add adds a text with the name of its holder to m. at is the address of a string, 0 for other texts.
+func (r *Reader) add(m *secrets.Masker, name, text string, at target.Addr) {
+	m.LearnSetting(name, text)
+	if at != 0 && (secrets.HoldsKey(name) || secrets.IsSetting(name, text)) {
+		r.beside[at] = true
+	}
 }
 
 // statics adds the values of static fields with secret names to m.
@@ -167,11 +195,11 @@ func (r *Reader) values(f *objects.Field, g *answer.Gaps) iter.Seq[objects.Stati
 
 // learn adds the texts of a value to m, by the name of its holder.
 func (r *Reader) learn(m *secrets.Masker, name string, v objects.Value) {
-	r.read(name, v, func(text string) { m.LearnSetting(name, text) })
+	r.read(name, v, func(text string, at target.Addr) { r.add(m, name, text, at) })
 }
 
-// read calls found with the texts of a value.
-func (r *Reader) read(name string, v objects.Value, found func(text string)) {
+// read calls found with the texts of a value, and for strings with their addresses.
+func (r *Reader) read(name string, v objects.Value, found func(text string, at target.Addr)) {
 	reader := textReader{b: r.b, items: r.items, mem: r.r.Runtime().Memory(), found: found}
 	reader.value(name, v, 0)
 }
@@ -202,12 +230,16 @@ type plan struct {
 	chars  int // bytes of a character, or 0 if the object is not text
 	leaves []leaf
 	pairs  bool // a collection with keys that does not keep each with its value
+
+	session bool // a session of ASP.NET Core
+	words   bool // an array of strings
 }
 
 // A found value is a secret by its kind, or a setting by its name.
 type found struct {
 	name, value string
 	kind        secrets.Kind
+	at          target.Addr // of a string beside the name; or 0
 }
 
 // A collector examines the objects of a run.
@@ -220,6 +252,8 @@ type collector struct {
 	maps  []heap.Object
 	gaps  answer.Gaps
 	ascii []byte
+
+	sessions []heap.Object
 }
 
 // Objects implements heap.Collector.
@@ -240,6 +274,12 @@ func (c *collector) Objects(_ *heap.Segment, batch []heap.Object) {
 		case p.pairs:
 			if len(c.maps) < limits.SecretMaps {
 				c.maps = append(c.maps, *o)
+			}
+		case p.words:
+			c.words(o)
+		case p.session:
+			if len(c.sessions) < limits.SecretMaps {
+				c.sessions = append(c.sessions, *o)
 			}
 		case len(p.leaves) > 0:
 			c.fields(o, p.leaves)
@@ -267,11 +307,13 @@ func (c *collector) plan(mt *dac.MethodTable) *plan {
 	}
 	if mt.IsArray() {
 		if t, err = t.Element(); err != nil || t == nil || !t.MT.IsValueType() {
+			p.words = err == nil && t != nil && t.IsString()
 			return p
 		}
 	} else if name, err := t.ManagedName(); err == nil {
 		p.pairs = strings.Contains(name, "Frozen") && strings.Contains(name, "Dictionary") || strings.Contains(name, "SortedList")
 	}
+	p.session = web.IsSession(c.b, t)
 	p.leaves = leavesOf(nil, t, 0, 0)
 	return p
 }
@@ -285,10 +327,33 @@ func (c *collector) fields(o *heap.Object, leaves []leaf) {
 	for range n {
 		for i := range leaves {
 			if name, v := leaves[i].at(at, c.locals); name != "" {
-				c.read(name, v, func(text string) { c.found = append(c.found, found{name: name, value: text}) })
+				c.read(name, v, func(text string, at target.Addr) { c.found = append(c.found, found{name: name, value: text, at: at}) })
 			}
 		}
 		at += step
+	}
+}
+
+// mostWords is the number of strings of a command line that are looked at.
+const mostWords = 1 << 10
+
+// words keeps the secrets among the arguments of a command line that the argument before announces.
+func (c *collector) words(o *heap.Object) {
+	array, err := c.r.Of(*o)
+	if err != nil {
+		return
+	}
+	a, err := array.Array()
+	if err != nil {
+		return
+	}
+	for i := uint32(1); i < min(a.Len, mostWords); i++ {
+		v := a.At(i)
+		if !a.Announces(i-1, v) {
+			continue
+		}
+		name, _ := a.At(i - 1).Text(limits.SecretNameChars) // Announces has read it
+		c.read(name, v, func(text string, at target.Addr) { c.found = append(c.found, found{name: name, value: text, at: at}) })
 	}
 }
 
@@ -312,6 +377,8 @@ func (c *collector) characters(o *heap.Object, size int) {
 			return
 		}
 		at = chars
+	} else if size == 1 {
+		c.stored(at, o.Length)
 	}
 	for from := uint32(0); from < o.Length; from += pieceChars - sharedChars {
 		n := min(o.Length-from, pieceChars)
@@ -324,6 +391,21 @@ func (c *collector) characters(o *heap.Object, size int) {
 		if from+n == o.Length {
 			return
 		}
+	}
+}
+
+// stored keeps the values of a stored session, if the bytes at a are one.
+func (c *collector) stored(a target.Addr, n uint32) {
+	first, err := c.win.Bytes(a, 1)
+	if err != nil || !web.MayBeSession(first[0], n) {
+		return
+	}
+	b, err := target.Bytes(c.r.Runtime().Memory(), a, int(n))
+	if err != nil {
+		return // characters notes it
+	}
+	for name, text := range web.StoredValues(b) {
+		c.found = append(c.found, found{name: name, value: text})
 	}
 }
 
@@ -362,5 +444,5 @@ func (c *collector) Corrupt(e *heap.Corruption) {
 
 // Reset implements heap.Collector.
 func (c *collector) Reset() {
-	c.found, c.maps, c.gaps = c.found[:0], c.maps[:0], answer.Gaps{}
+	c.found, c.maps, c.sessions, c.gaps = c.found[:0], c.maps[:0], c.sessions[:0], answer.Gaps{}
 }

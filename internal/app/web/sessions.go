@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -414,6 +415,49 @@ func (q *sessionQuery) value(key, value objects.Value) (sessionValue, error) {
 	}
 	data, err := q.bytesOf(o)
 	return sessionValue{string(name), data}, err
+}
+
+// IsSession reports whether a type is the one of sessions in use.
+func IsSession(b *objects.Binder, t *objects.Type) bool {
+	is, err := objects.IsShape[*session](b, t)
+	return err == nil && is
+}
+
+// SessionValues yields the names and texts of the values of a session in use. Values without a text, and unreadable ones, are left out.
+func SessionValues(b *objects.Binder, c *objects.Collections, o objects.Object) iter.Seq2[string, string] {
+	return func(yield func(name, text string) bool) {
+		s, x, err := objects.BindObject[*session](b, o)
+		if err != nil {
+			return
+		}
+		q := &sessionQuery{Reader: New(b, c, nil)}
+		q.g = q.reading(&answer.Gaps{})
+		values, _ := q.loaded(&s.Store, x) // of others, what precedes the error
+		texts(values, yield)
+	}
+}
+
+// MayBeSession reports whether n bytes that begin with first may be a stored session.
+func MayBeSession(first byte, n uint32) bool {
+	return first == sessionRevision && n >= sessionHead && n <= limits.SessionBytes
+}
+
+// StoredValues yields the names and texts of the values of a stored session. Of bytes that are none it yields nothing.
+func StoredValues(data []byte) iter.Seq2[string, string] {
+	return func(yield func(name, text string) bool) {
+		if _, values, ok := serialized(data); ok {
+			texts(values, yield)
+		}
+	}
+}
+
+// texts yields the values that are texts, with their names.
+func texts(values []sessionValue, yield func(name, text string) bool) {
+	for i := range values {
+		if text, ok := valueText(values[i].data); ok && text != "" && !yield(values[i].name, text) {
+			return
+		}
+	}
 }
 
 // userNames are value names, without punctuation, under which programs keep a user's name.

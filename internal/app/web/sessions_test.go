@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"context"
+	"maps"
 	"os"
 	"strconv"
 	"strings"
@@ -211,4 +212,17 @@ func TestNoSessions(t *testing.T) {
 	out := askSessions(t, v, web.SessionOptions{}, true)
 	assert.Empty(t, out.Sessions)
 	assert.Empty(t, out.Stores)
+}
+
+// TestStoredValues: bytes are a session only if they are one from the first to the last.
+func TestStoredValues(t *testing.T) {
+	b := append([]byte{2, 0, 0, 2}, make([]byte, 16)...)
+	b = append(b, "\x00\x03pwd\x00\x00\x00\x04Hn9t\x00\x01n\x00\x00\x00\x02\x00\x07"...)
+	read := func(b []byte) map[string]string { return maps.Collect(web.StoredValues(b)) }
+	assert.Equal(t, map[string]string{"pwd": "Hn9t"}, read(b), "the second is no text")
+	assert.True(t, web.MayBeSession(b[0], uint32(len(b))))
+	assert.Empty(t, read(append(b, 0)))
+	assert.Empty(t, read(b[:len(b)-1]))
+	assert.False(t, web.MayBeSession(1, uint32(len(b))))
+	assert.Empty(t, read(nil))
 }

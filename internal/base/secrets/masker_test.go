@@ -195,6 +195,7 @@ func ExampleMasker() {
 func TestParts(t *testing.T) {
 	m := secrets.NewMasker()
 	for _, v := range []string{"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",
+		"a398bf21-93d2-4c11-8a55-001d0227800c", "00000000-0000-0000-c000-000000000046",
 		"MyCompany.Shop.Service.Worker-2026-11-29", "correct-horse-battery-staple", "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"} {
 		m.Add(v, secrets.KindNamed)
 	}
@@ -206,6 +207,11 @@ func TestParts(t *testing.T) {
 		"MyCompany.Shop.Service.Worker, horse-bat": "MyCompany.Shop.Service.Worker, horse-bat",
 		"horse-battery-staple since 2026-11-29":    "horse-battery-staple since 2026-11-29",
 		"9f86d08x":                                 "9f86d08x",
+		"x 001d0227800c":                           "x " + secrets.Mask,
+		"001D0227800C":                             secrets.Mask,
+		"8a55-001d0227":                            secrets.Mask,
+		"01d0227800c":                              "01d0227800c", // too short
+		"c000-000000000046":                        "c000-000000000046",
 	} {
 		assert.Equal(t, want, m.Text(text))
 		assert.Equal(t, want, m.Text(m.Text(text)), "again")

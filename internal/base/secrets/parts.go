@@ -1,6 +1,9 @@
 package secrets
 
-import "iter"
+import (
+	"iter"
+	"strings"
+)
 
 // Bounds for parts of values. What was reused holds the end of a longer text behind a new one, and a text that is cut begins or ends
 // within a value.
@@ -45,13 +48,13 @@ func (p *parts) in(text string) iter.Seq2[int, int] {
 			if !p.begin.has(text[i:]) {
 				continue
 			}
-			from, to := 0, 0
+			from, to, digits := 0, 0, false
 			for _, at := range p.places[text[i:i+gram]] {
 				if start, end := at.extent(text, i, done); end-start > to-from {
-					from, to = start, end
+					from, to, digits = start, end, isHex(at.value)
 				}
 			}
-			if to-from < leastPart || !looksGenerated(text[from:to]) {
+			if to-from < leastPart || !looksGenerated(text[from:to]) && !(digits && isVaried(text[from:to])) {
 				continue
 			}
 			if !yield(from, to) {
@@ -73,6 +76,27 @@ func (l place) extent(text string, i, least int) (from, to int) {
 		to++
 	}
 	return from, to
+}
+
+// leastHex is the number of hexadecimal digits of a GUID.
+const leastHex = 32
+
+// isHex reports whether a value is a GUID or as long in hexadecimal digits.
+func isHex(value string) bool {
+	value = strings.ReplaceAll(value, "-", "")
+	return len(value) >= leastHex && strings.Trim(value, "0123456789abcdefABCDEF") == ""
+}
+
+// isVaried reports whether a part of a hexadecimal value has so many different digits that no other text has it by chance.
+func isVaried(part string) bool {
+	const least = 6
+	seen := map[byte]bool{}
+	for i := range len(part) {
+		if part[i] != '-' {
+			seen[part[i]] = true
+		}
+	}
+	return len(seen) >= least
 }
 
 // LooksGenerated reports whether a text is long enough to be a part of a generated value, and hardly a word, a number or a name.

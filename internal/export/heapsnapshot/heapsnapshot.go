@@ -17,6 +17,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/graph"
+	"github.com/sosgo/sosgo/internal/base/secrets"
 	"github.com/sosgo/sosgo/internal/encoding/jsonenc"
 	"github.com/sosgo/sosgo/internal/export/pieces"
 	"github.com/sosgo/sosgo/target"
@@ -45,6 +46,9 @@ type Summary struct {
 type Options struct {
 	// Mask, if not nil, replaces secrets in the text of strings.
 	Mask func(string) string
+	// Hides, if not nil, reports whether the text of the string at an address is hidden, because it is a secret by the name beside it: edges
+	// show the names.
+	Hides func(target.Addr) bool
 }
 
 // Write writes the heap. If no reader of the format could open it, Write returns target.ErrUnsupported before
@@ -56,7 +60,7 @@ func Write(ctx context.Context, w io.Writer, h *pieces.Heap, o Options) (*Summar
 		return nil, err
 	}
 	defer done()
-	e := &encoder{ctx: ctx, h: h, g: h.Graph, summary: &Summary{}, w: bufio.NewWriterSize(w, 1<<20), mask: o.Mask}
+	e := &encoder{ctx: ctx, h: h, g: h.Graph, summary: &Summary{}, w: bufio.NewWriterSize(w, 1<<20), mask: o.Mask, hides: o.Hides}
 	if err := e.plan(); err != nil {
 		return nil, err
 	}
@@ -82,8 +86,9 @@ type encoder struct {
 	names   names
 	sources []uint32            // names of the Sources
 	mask    func(string) string // of Options
-	isText  []bool              // by TypeIndex: objects are strings
-	texts   []uint32            // number of strings before each piece, and in all
+	hides   func(target.Addr) bool
+	isText  []bool   // by TypeIndex: objects are strings
+	texts   []uint32 // number of strings before each piece, and in all
 	own     ownNames
 }
 
@@ -337,6 +342,9 @@ const maskedChars = 16 << 10
 
 // masked appends the text of a string without secrets.
 func (e *encoder) masked(b []byte, a target.Addr) ([]byte, error) {
+	if e.hides != nil && e.hides(a) {
+		return jsonenc.AppendString(b, secrets.Mask), nil
+	}
 	text, _, err := e.g.Heap().StringText(a, maskedChars)
 	if err != nil {
 		return append(b, `""`...), err

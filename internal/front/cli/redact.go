@@ -36,6 +36,11 @@ func (c *Context) learnSecrets() error {
 	if c.Command.Bytes {
 		return c.MayShowBytes()
 	}
+	for i := range c.own.options {
+		if o := &c.own.options[i]; o.Reveals && c.own.given[o.Name] {
+			return &UsageError{Command: c.Command.Name, Text: "with --redact secrets are not shown: -" + o.Name}
+		}
+	}
 	typed := &secrets.Said{}
 	for _, word := range c.typed {
 		typed.Add(word)

@@ -109,6 +109,7 @@ var All = map[string]any{
 	"app/modules.Module":           sosgo_internal_app_modules.Module,
 	"app/rows.Evaluate":            sosgo_internal_app_rows.Evaluate,
 	"app/rows.Query":               sosgo_internal_app_rows.Query,
+	"app/sensitive.Beside":         sosgo_internal_app_sensitive.Beside,
 	"app/sensitive.Mask":           sosgo_internal_app_sensitive.Mask,
 	"app/sensitive.Masker":         sosgo_internal_app_sensitive.Masker,
 	"app/sensitive.SecretValues":   sosgo_internal_app_sensitive.SecretValues,
