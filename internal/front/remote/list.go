@@ -18,6 +18,8 @@ const (
 	mostListing = 16 << 20  // bytes of a response, which has at most a thousand objects
 	mostObjects = 1_000_000 // of one listing
 	mostAnswers = 10_000    // of one listing: one may have fewer objects than were asked for
+	mostSparse  = 100       // answers of a listing besides one for each leastDense objects
+	leastDense  = 10        // objects
 	listingTime = 10        // times the longest time of one answer
 	longestKey  = 1024      // bytes, by S3's rules
 	longestETag = 256       // bytes; S3's have under 50
@@ -58,7 +60,7 @@ func List(address string, o Options) ([]Object, error) {
 	token := ""
 	ctx, cancel := context.WithTimeout(f.context(), listingTime*cmp.Or(o.patience, mostTime))
 	defer cancel()
-	for range mostAnswers {
+	for answers := range mostAnswers {
 		query := url.Values{"list-type": {"2"}, "prefix": {prefix}}
 		if token != "" {
 			query.Set("continuation-token", token)
@@ -71,11 +73,14 @@ func List(address string, o Options) ([]Object, error) {
 			return out, &Error{f.name, err}
 		}
 		for _, c := range page.Contents {
-			if len(c.Key) > longestKey || len(c.ETag) > longestETag {
+			if c.Key == "" || len(c.Key) > longestKey || len(c.ETag) > longestETag {
 				return out, &Error{f.name, fmt.Errorf("the listing has a key of %d bytes with an ETag of %d: that is no object of S3", len(c.Key), len(c.ETag))}
 			}
+			if !isBelow(c.Key, prefix) {
+				return out, &Error{f.name, fmt.Errorf("the listing has the key %.200q, which is not below the address: the server can't be trusted", c.Key)}
+			}
 			if !strings.HasSuffix(c.Key, "/") {
-				out = append(out, Object{"s3://" + u.Host + "/" + inPath.Replace(c.Key), c.Size, c.LastModified, c.ETag})
+				out = append(out, Object{"s3://" + u.Host + "/" + inPath(c.Key), c.Size, c.LastModified, c.ETag})
 			}
 		}
 		before := token
@@ -88,13 +93,47 @@ func List(address string, o Options) ([]Object, error) {
 			return out, &Error{f.name, fmt.Errorf("more than %d objects", mostObjects)}
 		case token == before:
 			return out, &Error{f.name, errors.New("the listing does not go on: the server sends the same token again")}
+		case answers > mostSparse+len(out)/leastDense:
+			return out, &Error{f.name, fmt.Errorf("the listing does not go on: %d answers have %d objects", answers, len(out))}
 		}
 	}
 	return out, &Error{f.name, fmt.Errorf("more than %d answers", mostAnswers)}
 }
 
-// inPath escapes the characters of a key that do not stand for themselves in the path of an address.
-var inPath = strings.NewReplacer("%", "%25", "?", "%3F", "#", "%23")
+// isBelow reports whether a key is among those that a listing of a prefix may have, also where a server on the way resolves its dots: requests
+// for the listed keys are signed.
+func isBelow(key, prefix string) bool {
+	rest, found := strings.CutPrefix(key, prefix)
+	if !found {
+		return false
+	}
+	depth := 0
+	for i, segment := range strings.Split(rest, "/") {
+		switch whole := i > 0 || prefix == "" || strings.HasSuffix(prefix, "/"); {
+		case segment == "..":
+			depth--
+		case whole && segment != "" && segment != ".":
+			depth++
+		}
+		if depth < 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// inPath escapes the characters of a key that do not stand for themselves in the path of an address, and those that an address can't have.
+func inPath(key string) string {
+	var b strings.Builder
+	for i := range len(key) {
+		if c := key[i]; c < ' ' || c == 0x7f || strings.IndexByte("%?#", c) >= 0 {
+			fmt.Fprintf(&b, "%%%02X", c)
+		} else {
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
+}
 
 // A listPage is an answer of ListObjectsV2 (docs.aws.amazon.com/AmazonS3/latest/API/API_ListObjectsV2.html).
 type listPage struct {

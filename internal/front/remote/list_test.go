@@ -94,12 +94,12 @@ func TestListing(t *testing.T) {
 
 // TestKeys: the address of each listed object leads to it, whatever characters its key has.
 func TestKeys(t *testing.T) {
-	keys := []string{"a b.dmp", "a%20b.dmp", "what?.dmp", "c#1.dmp", "100%.dmp", "é+&=.dmp", "../up.dmp", "/slash.dmp"}
+	keys := []string{"a b.dmp", "a%20b.dmp", "what?.dmp", "c#1.dmp", "100%.dmp", "é+&=.dmp", "up/../up.dmp", "/slash.dmp", "line\nfeed.dmp"}
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Query().Has("list-type") {
 			fmt.Fprint(w, "<ListBucketResult>")
 			for _, k := range keys {
-				fmt.Fprintf(w, "<Contents><Key>%s</Key></Contents>", html.EscapeString(k))
+				fmt.Fprintf(w, "<Contents><Key>%s</Key></Contents>", strings.ReplaceAll(html.EscapeString(k), "\n", "&#10;"))
 			}
 			fmt.Fprint(w, "</ListBucketResult>")
 			return
@@ -136,4 +136,61 @@ func TestSlowListing(t *testing.T) {
 	_, err := List("s3://bucket", o)
 	require.Error(t, err)
 	assert.Less(t, n.Load(), int64(25))
+}
+
+// TestLyingListing: keys outside of the address that was asked for are an error, and nothing is requested of them. Requests are signed.
+func TestLyingListing(t *testing.T) {
+	key := ""
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		assert.True(t, r.URL.Query().Has("list-type"))
+		fmt.Fprintf(w, "<ListBucketResult><Contents><Key>%s</Key></Contents></ListBucketResult>", key)
+	}))
+	defer s.Close()
+	o := quick()
+	o.Env = func(name string) (string, bool) { return s.URL, name == "AWS_ENDPOINT_URL" }
+	for _, c := range []struct {
+		address, key string
+		below        bool
+	}{
+		{"s3://bucket/p/", "p/one.dmp", true},
+		{"s3://bucket/p/", "p/a/../one.dmp", true},
+		{"s3://bucket/p/", "p/..one.dmp", true},
+		{"s3://bucket/p", "pone/one.dmp", true},
+		{"s3://bucket/p/", "other/elsewhere.dmp", false},
+		{"s3://bucket/p/", "/etc/passwd", false},
+		{"s3://bucket/p/", "../../../etc/passwd", false},
+		{"s3://bucket/p/", "p/../other.dmp", false},
+		{"s3://bucket/p/", "p/a/../../other.dmp", false},
+		{"s3://bucket/p/", "p/./../other.dmp", false},
+		{"s3://bucket/p", "pone/../other.dmp", false},
+		{"s3://bucket", "../another/one.dmp", false},
+		{"s3://bucket", "", false},
+	} {
+		key = c.key
+		list, err := List(c.address, o)
+		if c.below {
+			require.NoError(t, err, c.key)
+			assert.Len(t, list, 1, c.key)
+			continue
+		}
+		require.Error(t, err, c.key)
+		assert.Empty(t, list, c.key)
+	}
+}
+
+// TestEndlessListing: a listing that goes on without objects, or with hardly any, has an end.
+func TestEndlessListing(t *testing.T) {
+	for _, object := range []string{"", "<Contents><Key>%d.dmp</Key></Contents>"} {
+		n := 0
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			n++
+			fmt.Fprintf(w, "<ListBucketResult>"+object+"<IsTruncated>true</IsTruncated><NextContinuationToken>%[1]d</NextContinuationToken></ListBucketResult>", n)
+		}))
+		defer s.Close()
+		o := quick()
+		o.Env = func(name string) (string, bool) { return s.URL, name == "AWS_ENDPOINT_URL" }
+		_, err := List("s3://bucket", o)
+		require.ErrorContains(t, err, "does not go on")
+		assert.Less(t, n, 200)
+	}
 }
