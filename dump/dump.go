@@ -77,6 +77,7 @@ type File struct {
 	closers []io.Closer
 	packed  []PackedFile
 	src     target.Source
+	limits  target.Limits // of Options
 }
 
 // Environment lists the environment variables of a Linux process as NAME=VALUE. It is empty if the
@@ -187,6 +188,20 @@ func (f *File) Truncated() error {
 		return nil
 	}
 	return target.Corruptf("the dump is cut: %d bytes that it lists lie past the end of the file (%d bytes)", c.Cut(), f.Size)
+}
+
+// Limited returns an error that wraps target.ErrLimit if one of the limits of Options left out a part of the dump's lists, and otherwise nil.
+// What depends on that part is as if the dump did not have it.
+func (f *File) Limited() error {
+	if f.limits == (target.Limits{}) {
+		return nil // the defaults are beyond all that a process can have
+	}
+	for _, w := range f.Warnings() {
+		if errors.Is(w, target.ErrLimit) {
+			return w
+		}
+	}
+	return nil
 }
 
 // Content returns the unpacked dump as an io.ReaderAt of Size bytes. It is nil for a caller's
@@ -424,7 +439,7 @@ func openPlain(src target.Source, head []byte, o *Options) (*File, error) {
 }
 
 func openContainer(src target.Source, head []byte, o *Options) (*File, error) {
-	f := &File{Size: src.Size(), src: src}
+	f := &File{Size: src.Size(), src: src, limits: o.Limits}
 	switch {
 	case elfcore.Sniff(head):
 		t, err := elfcore.OpenLimited(src, o.Limits)

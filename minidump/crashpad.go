@@ -86,7 +86,7 @@ func (r *annotationReader) list(loc location, stride int) table {
 		r.notes.add(s.errorf(0, nil, "no element count"))
 		return table{}
 	}
-	return s.table(4, uint64(le.Uint32(b)), stride, limits.Annotations, r.notes)
+	return s.table(4, uint64(le.Uint32(b)), stride, bound{elements: limits.Annotations}, r.notes)
 }
 
 // utf8 reads the MinidumpUTF8String, or the array of bytes, at rva.

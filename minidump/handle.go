@@ -33,7 +33,7 @@ func (f *File) loadHandles(n *notes) []Handle {
 	if !ok {
 		return nil
 	}
-	t := s.headedList(handleDataSize, handleDescriptorSize, false, limits.Handles, n)
+	t := s.headedList(handleDataSize, handleDescriptorSize, false, bound{elements: limits.Handles}, n)
 	r := f.names(s.name)
 	out := make([]Handle, t.len())
 	for i := range out {

@@ -230,7 +230,7 @@ func TestListLimit(t *testing.T) {
 	assert.Empty(t, f.UnloadedModules(), "a list without one name or address is garbage")
 	assert.Condition(t, func() bool {
 		for _, w := range f.Warnings() {
-			if strings.Contains(w.Error(), "the first 100000 are read") {
+			if strings.Contains(w.Error(), "the first 100000 are read") && target.Kind(w) == target.ErrLimit {
 				return true
 			}
 		}

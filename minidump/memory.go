@@ -37,7 +37,7 @@ func (f *File) memoryList(ranges []memmap.Range, n *notes) []memmap.Range {
 	if !ok {
 		return ranges
 	}
-	t := s.list(memoryDescriptorSize, int(f.limits.Ranges), n)
+	t := s.list(memoryDescriptorSize, f.mostRanges(), n)
 	ranges = slices.Grow(ranges, t.len())
 	for i := range t.len() {
 		d := t.at(i)
@@ -60,7 +60,7 @@ func (f *File) memory64List(ranges []memmap.Range, n *notes) []memmap.Range {
 		n.add(s.errorf(0, c.Err(), "no list header"))
 		return ranges
 	}
-	t := s.table(c.Offset(), count, memoryDescriptor64Size, int(f.limits.Ranges), n)
+	t := s.table(c.Offset(), count, memoryDescriptor64Size, f.mostRanges(), n)
 	ranges = slices.Grow(ranges, t.len())
 	for i := range t.len() {
 		d := t.at(i)

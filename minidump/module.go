@@ -52,7 +52,7 @@ func (f *File) loadModules(n *notes) moduleList {
 		n.add(fmt.Errorf("minidump: module list: %w", target.ErrNotInDump))
 		return moduleList{}
 	}
-	t := s.list(moduleSize, limits.Modules, n)
+	t := s.list(moduleSize, bound{elements: limits.Modules}, n)
 	r := f.names(s.name)
 	modules := make([]target.Module, 0, t.len())
 	for i := range t.len() {
@@ -199,7 +199,7 @@ func (f *File) loadUnloaded(n *notes) []UnloadedModule {
 	if !ok {
 		return nil
 	}
-	t := s.headedList(unloadedModuleListSize, unloadedModuleSize, false, limits.Modules, n)
+	t := s.headedList(unloadedModuleListSize, unloadedModuleSize, false, bound{elements: limits.Modules}, n)
 	r := f.names(s.name)
 	var out []UnloadedModule
 	for i := range t.len() {

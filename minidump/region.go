@@ -80,7 +80,7 @@ func (f *File) loadMemoryInfos(n *notes) []MemoryInfo {
 	if !ok {
 		return nil
 	}
-	t := s.headedList(memoryInfoListSize, memoryInfoSize, true, int(f.limits.Ranges), n)
+	t := s.headedList(memoryInfoListSize, memoryInfoSize, true, f.mostRanges(), n)
 	all := make([]MemoryInfo, 0, t.len())
 	for i := range t.len() {
 		e := t.at(i)

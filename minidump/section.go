@@ -101,9 +101,18 @@ func (t table) len() int {
 
 func (t table) at(i int) []byte { return t.b[i*t.stride:][:t.stride] }
 
+// A bound is the maximum number of elements of a list.
+type bound struct {
+	elements int
+	option   string // names the limit that the user may raise; "" if it is fixed
+}
+
+func (f *File) mostRanges() bound  { return bound{int(f.limits.Ranges), " (limit ranges)"} }
+func (f *File) mostThreads() bound { return bound{int(f.limits.Threads), " (limit threads)"} }
+
 // list reads a list of the form {uint32 count, elements}. Some writers align the elements to eight
 // bytes; only the size of the stream shows it.
-func (s *section) list(stride, limit int, n *notes) table {
+func (s *section) list(stride int, most bound, n *notes) table {
 	c := s.cursor()
 	count := uint64(c.Uint32())
 	if c.Err() != nil {
@@ -113,13 +122,13 @@ func (s *section) list(stride, limit int, n *notes) table {
 	if uint64(s.size) == 8+count*uint64(stride) {
 		c.Skip(4)
 	}
-	return s.table(c.Offset(), count, stride, limit, n)
+	return s.table(c.Offset(), count, stride, most, n)
 }
 
 // headedList reads a list of the form {uint32 header size, uint32 element size, count, elements}
 // (MINIDUMP_MEMORY_INFO_LIST and others). Writers may append fields to the header and to elements.
 // If wide is set, the count has eight bytes.
-func (s *section) headedList(header, stride int, wide bool, limit int, n *notes) table {
+func (s *section) headedList(header, stride int, wide bool, most bound, n *notes) table {
 	c := s.cursor()
 	headerSize, elementSize := uint64(c.Uint32()), uint64(c.Uint32())
 	var count uint64
@@ -142,18 +151,18 @@ func (s *section) headedList(header, stride int, wide bool, limit int, n *notes)
 		}
 		return table{}
 	}
-	return s.table(int(headerSize), count, int(elementSize), limit, n)
+	return s.table(int(headerSize), count, int(elementSize), most, n)
 }
 
 // table returns count elements, cut to those in the file and within the limit.
-func (s *section) table(off int, count uint64, stride, limit int, n *notes) table {
+func (s *section) table(off int, count uint64, stride int, most bound, n *notes) table {
 	if fit := uint64((len(s.b) - off) / stride); count > fit {
 		n.add(s.errorf(off, io.ErrUnexpectedEOF, "%d elements of %d bytes claimed, %d are there", count, stride, fit))
 		count = fit
 	}
-	if count > uint64(limit) {
-		n.add(s.errorf(off, nil, "%d elements: the first %d are read", count, limit))
-		count = uint64(limit)
+	if count > uint64(most.elements) {
+		n.add(target.Limitf("minidump %s at file offset %#x: %d elements: the first %d are read%s", s.name, s.off+int64(off), count, most.elements, most.option))
+		count = uint64(most.elements)
 	}
 	return table{s.b[off:][:int(count)*stride], stride}
 }

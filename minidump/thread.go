@@ -50,7 +50,7 @@ func (f *File) loadThreadInfos(n *notes) []ThreadInfo {
 	if !ok {
 		return nil
 	}
-	t := s.headedList(threadInfoListSize, threadInfoSize, false, int(f.limits.Threads), n)
+	t := s.headedList(threadInfoListSize, threadInfoSize, false, f.mostThreads(), n)
 	out := make([]ThreadInfo, t.len())
 	for i := range out {
 		e := t.at(i)
@@ -117,7 +117,7 @@ func (f *File) loadThreads(n *notes) []target.Thread {
 	if !readsContexts(f.platform.Arch) {
 		n.add(target.Unsupportedf("minidump: unsupported architecture %s: the threads' registers are unknown", f.platform.Arch))
 	}
-	t := s.list(stride, int(f.limits.Threads), n)
+	t := s.list(stride, f.mostThreads(), n)
 	f.threadsCut = len(s.b) < 4 || uint64(le.Uint32(s.b)) > uint64(t.len())
 	infos := make(map[uint32]ThreadInfo)
 	for _, i := range f.ThreadInfos() {
@@ -203,7 +203,7 @@ func (f *File) threadNames(n *notes) map[uint32]string {
 	if !ok {
 		return nil
 	}
-	t := s.list(threadNameSize, int(f.limits.Threads), n)
+	t := s.list(threadNameSize, f.mostThreads(), n)
 	names := make(map[uint32]string, t.len())
 	r := f.names(s.name)
 	for i := range t.len() {

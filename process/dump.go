@@ -257,6 +257,9 @@ func (d *Dump) Close() error {
 // Truncated returns an error if the dump's file is truncated; see dump.File.
 func (d *Dump) Truncated() error { return d.file.Truncated() }
 
+// Limited returns an error that wraps target.ErrLimit if one of the Limits left out a part of the dump's lists, and otherwise nil.
+func (d *Dump) Limited() error { return d.file.Limited() }
+
 // OpenFiles opens the files of all modules that it can find. Without it, each file is opened at the first read of
 // memory that it holds. Missing files are no error; the error is ctx's.
 func (d *Dump) OpenFiles(ctx context.Context) error {

@@ -36,7 +36,7 @@ func (e *engine) readTypes() *typeTable {
 	rt := e.env.runtime
 	for mt, err := range rt.LoadedTypes() {
 		if err == nil && len(t.all) >= limits.QueryTypes {
-			err = target.Corruptf("more than %d types", limits.QueryTypes)
+			err = target.Limitf("more than %d types", limits.QueryTypes)
 		}
 		var full string
 		if err == nil {

@@ -103,6 +103,7 @@ func TestFleetMachine(t *testing.T) {
 	defer server.Close()
 	local, err := filepath.Abs(packed)
 	require.NoError(t, err)
+	heap := filepath.Join(filepath.Dir(filepath.Dir(local)), "net10-zoo", "net10-zoo.dmp.zst")
 	temporary, others, none := t.TempDir(), t.TempDir(), filepath.Join(t.TempDir(), "none", "none")
 	require.NoError(t, os.Chmod(others, 0o777))
 	t.Setenv(asProgram, "1")
@@ -114,6 +115,10 @@ func TestFleetMachine(t *testing.T) {
 		"others' folder":      {server.URL + "/d.dmp.zst", temporary, "others may write in", []string{"--remote-pages", others}},
 		"no folder of pages":  {server.URL + "/d.dmp.zst", temporary, "not a directory", []string{"--remote-pages", local}},
 		"a limit":             {local, temporary, "the limit of 1000 bytes", []string{"--limit", "unpacked=1000"}},
+		"few ranges":          {local, temporary, "none of the data of .NET", []string{"--limit", "ranges=5"}},
+		"few threads":         {local, temporary, "limit threads", []string{"--limit", "threads=1"}},
+		"few notes":           {heap, temporary, "limit notes", []string{"--limit", "notes=1"}},
+		"little memory":       {heap, temporary, "--max-memory", []string{"--max-memory", "1k"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if runtime.GOOS == "windows" && c.folder == temporary && len(c.options) > 0 && c.options[0] != "--limit" {

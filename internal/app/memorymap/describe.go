@@ -361,7 +361,7 @@ func (c *blockCounter) list() {
 		c.a.Note(fmt.Errorf("the first word of %s in use: %w", answer.Count(int(n.Blocks), "block", "blocks"), c.unread))
 	}
 	if c.beyond > 0 {
-		c.a.Note(target.Corruptf("%d blocks have first words beyond the first %d different ones", c.beyond, limits.MallocOwners))
+		c.a.Note(target.Limitf("%d blocks have first words beyond the first %d different ones", c.beyond, limits.MallocOwners))
 	}
 }
 

@@ -250,7 +250,7 @@ type position struct {
 // thread reads a thread. If the thread is cut, it has the frames before the cut.
 func (r *reader) thread() error {
 	if int64(len(r.out.threads)) >= r.limits.Threads {
-		return target.Corruptf("the crash report has more than %d threads: the others are not read", r.limits.Threads)
+		return target.Limitf("the crash report has more than %d threads: the others are not read (limit threads)", r.limits.Threads)
 	}
 	var id, object, hresult number
 	var managed, crashed truth
@@ -288,7 +288,7 @@ func (r *reader) entry(t *thread) error {
 		list = []listedFrame{e.listedFrame}
 	}
 	if r.frames += len(list); r.frames > limits.CrashReportFrames {
-		return target.Corruptf("the crash report has more than %d frames: the others are not read", limits.CrashReportFrames)
+		return target.Limitf("the crash report has more than %d frames: the others are not read", limits.CrashReportFrames)
 	}
 	for i := range list {
 		f := r.frame(&list[i])

@@ -143,7 +143,7 @@ func (b *builder) decodeNetBSD(n *Note) error {
 }
 
 func (b *builder) appendThread(t target.Thread) {
-	if int64(len(b.Threads)) < b.limits.Threads {
+	if b.hasRoom() {
 		b.Threads = append(b.Threads, t)
 	}
 }

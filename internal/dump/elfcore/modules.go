@@ -39,7 +39,7 @@ func (b *builder) findModules() {
 		b.Warn(target.Corruptf("%d modules overlap others: the first of each counts", n))
 	}
 	if len(b.Modules) > limits.Modules {
-		b.Warn(target.Corruptf("%d modules: the first %d are listed", len(b.Modules), limits.Modules))
+		b.Warn(target.Limitf("%d modules: the first %d are listed", len(b.Modules), limits.Modules))
 		b.Modules = b.Modules[:limits.Modules:limits.Modules]
 	}
 	// The header of a flat file gives the size of the loaded image, which is larger. Modules don't

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"runtime"
+	"slices"
 	"testing"
 	"time"
 
@@ -403,7 +404,8 @@ func TestBombs(t *testing.T) {
 	require.NoError(t, err)
 	assert.Less(t, n, uint64(1<<30))
 	assert.Len(t, f.Notes(), limits.Notes)
-	assert.Len(t, f.Warnings(), 1)
+	require.Len(t, f.Warnings(), 1)
+	assert.Equal(t, target.ErrLimit, target.Kind(f.Warnings()[0]), "the dump is not damaged")
 
 	// Too many threads give few warnings.
 	threads := bytes.Repeat(synth.ELFNotes([]synth.ELFNote{synth.ELFThread(1, 0, regs(0x20000))}), limits.Threads+1000)
@@ -411,6 +413,7 @@ func TestBombs(t *testing.T) {
 	require.NoError(t, err)
 	assert.Len(t, f.Threads(), limits.Threads)
 	assert.Less(t, len(f.Warnings()), 100)
+	assert.True(t, slices.ContainsFunc(f.Warnings(), func(err error) bool { return target.Kind(err) == target.ErrLimit }))
 
 	// More program headers than the limit.
 	many := (&synth.ELFCore{Segments: segment, ManySegments: true, ClaimSegments: limits.MemoryRanges + 1}).Bytes()

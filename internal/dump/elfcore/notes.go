@@ -139,7 +139,7 @@ func (b *builder) readNoteSegment(src target.Source, s *segment) {
 	c := cursor.New(data, int64(s.off))
 	for c.Len() > 0 {
 		if int64(len(b.notes)) >= b.limits.Notes {
-			b.Warn(target.Corruptf("more than %d notes: the rest is left out (limit notes)", b.limits.Notes))
+			b.Warn(target.Limitf("more than %d notes: the rest is left out (limit notes)", b.limits.Notes))
 			return
 		}
 		n := nextNote(c, int64(s.off))
@@ -366,7 +366,7 @@ func (b *builder) decodeFiles(n *Note) error {
 		return target.Corruptf("%d mappings in %d bytes", count, len(n.Data))
 	}
 	if count > uint64(b.limits.Ranges) || len(n.Data) > limits.FileNoteBytes {
-		return target.Corruptf("%d mappings in %d bytes: more than the limit (ranges)", count, len(n.Data))
+		return target.Limitf("%d mappings in %d bytes: more than the limit (ranges) of %d, or than %d bytes", count, len(n.Data), b.limits.Ranges, limits.FileNoteBytes)
 	}
 	files := make([]fileMapping, 0, count)
 	for range count {

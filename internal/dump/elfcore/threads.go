@@ -44,13 +44,21 @@ func registerOrder(a target.Arch) []prRegister {
 	}
 }
 
+// hasRoom reports whether the limit allows another thread. It warns if not.
+func (b *builder) hasRoom() bool {
+	if int64(len(b.Threads)) < b.limits.Threads {
+		return true
+	}
+	if !b.moreThreads {
+		b.moreThreads = true
+		b.Warn(target.Limitf("more than %d threads: the others are left out (limit threads)", b.limits.Threads))
+	}
+	return false
+}
+
 // addThread decodes an elf_prstatus.
 func (b *builder) addThread(n *Note) error {
-	if int64(len(b.Threads)) >= b.limits.Threads {
-		if !b.moreThreads {
-			b.moreThreads = true
-			b.Warn(target.Corruptf("more than %d threads: the others are left out (limit threads)", b.limits.Threads))
-		}
+	if !b.hasRoom() {
 		return nil
 	}
 	c := cursor.New(n.Data, n.Offset)

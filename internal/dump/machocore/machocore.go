@@ -160,10 +160,10 @@ func (b *builder) readCommands(h *macho.Header) error {
 		}
 	}
 	if moreThreads {
-		b.Warn(target.Corruptf("more than %d threads: the others are left out (limit threads)", b.limits.Threads))
+		b.Warn(target.Limitf("more than %d threads: the others are left out (limit threads)", b.limits.Threads))
 	}
 	if moreNotes {
-		b.Warn(target.Corruptf("more than %d notes: the others are left out (limit notes)", b.limits.Notes))
+		b.Warn(target.Limitf("more than %d notes: the others are left out (limit notes)", b.limits.Notes))
 	}
 	return nil
 }

@@ -198,7 +198,7 @@ func (b *builder) listedImages(dyld, at target.Addr) []loaded {
 		return nil
 	}
 	if count > limits.Modules {
-		b.Warn(target.Corruptf("the dynamic linker lists %d images: the first %d are looked at", count, limits.Modules))
+		b.Warn(target.Limitf("the dynamic linker lists %d images: the first %d are looked at", count, limits.Modules))
 		count = limits.Modules
 	}
 	var out []loaded

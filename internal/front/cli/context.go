@@ -88,6 +88,9 @@ func (c *Context) OpenDump() (Dump, error) {
 		if t, ok := d.(interface{ Truncated() error }); ok && t.Truncated() != nil {
 			c.Warn(t.Truncated())
 		}
+		if limit := limitOf(d); limit != nil {
+			c.Warn(limit)
+		}
 	}
 	return c.dump, err
 }
@@ -110,6 +113,9 @@ func (c *Context) OpenAnother(path string, folders ...string) (Dump, error) {
 	})
 	if t, ok := d.(interface{ Truncated() error }); ok && t.Truncated() != nil {
 		c.Warn(fmt.Errorf("%s: %w", path, t.Truncated()))
+	}
+	if limit := limitOf(d); limit != nil {
+		c.Warn(fmt.Errorf("%s: %w", path, limit))
 	}
 	return d, nil
 }

@@ -133,12 +133,14 @@ func ExitCode(err error) int {
 	case errors.Is(err, errInterrupted) || errors.Is(err, context.Canceled):
 		return ExitInterrupted
 	}
-	switch target.ReportedKind(err) {
-	case nil:
+	switch kind := target.ReportedKind(err); {
+	case errors.As(err, new(*limitedError)):
+		return ExitUnsupported
+	case kind == nil:
 		return ExitOpen
-	case target.ErrNotInDump:
+	case kind == target.ErrNotInDump:
 		return ExitNotInDump
-	case target.ErrCorrupt:
+	case kind == target.ErrCorrupt:
 		return ExitCorrupt
 	}
 	return ExitUnsupported
@@ -230,6 +232,18 @@ func (e *cutError) Error() string { return e.err.Error() }
 
 func (e *cutError) Unwrap() error { return e.err }
 
+// A limitedError reports what may be missing, or look damaged, because a limit of the command left out a part of the dump's lists.
+type limitedError struct{ err, limit error }
+
+func (e *limitedError) Error() string { return e.err.Error() }
+
+func (e *limitedError) Unwrap() []error { return []error{e.err, e.limit} }
+
+// Advice names the limit.
+func (e *limitedError) Advice() string {
+	return "a --limit of the command left out a part of the dump, and this may be in it: repeat the command with a higher limit, or without (" + e.limit.Error() + ")"
+}
+
 // A strayError reports memory that is missing from a dump that has all memory that the process could write.
 type strayError struct {
 	err     error
@@ -252,9 +266,12 @@ func (e *strayError) Advice() string {
 	return "nothing in the dump shows that the process had memory there: what led there may be wrong; a dump of kind full has all that the process could read"
 }
 
-// ofDump marks err, if memory is missing, by what d shows: as a cutError if its file is truncated and may have contained
+// ofDump marks err by what d shows: as a limitedError if a limit of the command left out a part of the dump; if memory is missing, as a cutError if its file is truncated and may have contained
 // the memory, or as a strayError if a dump of another kind would hardly have it.
 func ofDump(d Dump, err error) error {
+	if limit := limitOf(d); limit != nil && target.Kind(err) != nil && !errors.Is(err, target.ErrLimit) && !errors.Is(err, target.ErrArgument) {
+		return &limitedError{err, limit}
+	}
 	if ExitCode(err) != ExitNotInDump {
 		return err
 	}
@@ -280,6 +297,14 @@ func ofDump(d Dump, err error) error {
 	return &leftOutError{err: err, writable: target.StoresWritable(t), module: slices.ContainsFunc(t.Modules(), func(m target.Module) bool {
 		return target.RangeAt(m.Base, m.Size).Contains(missing.Addr)
 	})}
+}
+
+// limitOf returns why a limit of the command left out a part of the dump's lists, or nil.
+func limitOf(d Dump) error {
+	if l, ok := d.(interface{ Limited() error }); ok {
+		return l.Limited()
+	}
+	return nil
 }
 
 // A childError reports memory that is missing from the dump of a child process that fork made.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -266,6 +267,11 @@ func (s *Session) CA() string { return s.options.CA }
 // RemoteRedirects reports whether servers of dumps may redirect to other hosts.
 func (s *Session) RemoteRedirects() bool { return s.options.RemoteRedirects }
 
+// Bounded reports whether the user gave a limit, by --limit or --max-memory. What is incomplete because of one is not the dump's fault.
+func (c *Context) Bounded() bool {
+	return c.Session.options.MaxMemory != 0 || len(c.Session.options.Limits) > 0
+}
+
 // OpenArguments returns the options for opening as command-line arguments, for another process that opens a dump in
 // the same way.
 func (c *Context) OpenArguments() []string {
@@ -276,23 +282,23 @@ func (c *Context) OpenArguments() []string {
 		if name == "" || name == "-" {
 			continue
 		}
-		switch x := v.Field(i).Interface().(type) {
-		case bool:
-			if x {
+		switch f := v.Field(i); f.Kind() {
+		case reflect.Bool:
+			if f.Bool() {
 				out = append(out, "--"+name)
 			}
-		case string:
-			if x != "" {
-				out = append(out, "--"+name, x)
+		case reflect.Slice:
+			for k := range f.Len() {
+				out = append(out, "--"+name, f.Index(k).String())
 			}
-		case []string:
-			for _, s := range x {
-				out = append(out, "--"+name, s)
+		default:
+			if !f.IsZero() {
+				out = append(out, "--"+name, fmt.Sprint(f.Interface()))
 			}
 		}
 	}
-	for name, n := range c.Session.options.Limits {
-		out = append(out, "--limit", fmt.Sprintf("%s=%d", name, n))
+	for _, name := range slices.Sorted(maps.Keys(c.Session.options.Limits)) {
+		out = append(out, "--limit", fmt.Sprintf("%s=%d", name, c.Session.options.Limits[name]))
 	}
 	return out
 }

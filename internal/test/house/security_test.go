@@ -96,3 +96,25 @@ func onlyIn(t *testing.T, code *regexp.Regexp, files map[string]string, instead 
 	}))
 	assert.Equal(t, len(files), found)
 }
+
+// TestLimitsAreNoDamage: what a limit of the user or of sosgo leaves out is target.ErrLimit and no damage of the dump, which a fleet would keep for good.
+func TestLimitsAreNoDamage(t *testing.T) {
+	limited := regexp.MustCompile(`(?s)\bCorrupt(?:Heap)?f\(\s*"[^"\n]*(?:\(limit|limit \(|the first %d|the others are)[^"\n]*"`)
+	bounds := regexp.MustCompile(`\bLimitf\(`)
+	n := 0
+	require.NoError(t, filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		n += len(bounds.FindAll(b, -1))
+		for _, call := range limited.FindAll(b, -1) {
+			if strings.Contains(string(call), " no end") || strings.Contains(string(call), "without an end") {
+				continue // a list that does not end is damaged
+			}
+			assert.Fail(t, "a limit is called damage: use target.Limitf", "%s: %s", path, call)
+		}
+		return err
+	}))
+	assert.Greater(t, n, 20)
+}

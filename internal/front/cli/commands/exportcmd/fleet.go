@@ -387,7 +387,7 @@ func (a *adder) run(e *fleet.Entry) {
 	case said.Error.Text != "":
 		e.Reason = said.Error.Text
 		// Errors of servers and networks have no advice. A limit that was given is no property of the dump.
-		e.Retry = said.Error.Host || said.Error.Limit && slices.Contains(a.args, "--limit") || e.Exit == cli.ExitOpen && remote.Is(e.File) && said.Error.Advice == ""
+		e.Retry = said.Error.Host || said.Error.Limit && a.c.Bounded() || e.Exit == cli.ExitOpen && remote.Is(e.File) && said.Error.Advice == ""
 	case err != nil:
 		e.Reason = strings.TrimSpace(cmp.Or(strings.TrimSpace(stderr.String()), err.Error()))
 		e.Retry = true // sosgo says what is wrong with a dump; without memory or threads, Go ends the process

@@ -1,6 +1,7 @@
 package exportcmd
 
 import (
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"github.com/sosgo/sosgo/internal/export/summary"
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/internal/front/cli/commands/ask"
+	"github.com/sosgo/sosgo/target"
 )
 
 // askTables returns a function that writes tables of a form to a folder, or with -summary to a fleet.
@@ -65,6 +67,9 @@ func askTables(form export.TableForm) func(*cli.Context, *exportOptions) (*answe
 					out.Files = written.Files
 					out.NoteAll(written.Noted())
 				}
+				if err == nil && into != nil {
+					err = limited(c, out)
+				}
 				return err
 			})
 		}
@@ -76,6 +81,38 @@ func askTables(form export.TableForm) func(*cli.Context, *exportOptions) (*answe
 		out.Skipped = err == nil && !added
 		return out, err
 	}
+}
+
+// limited returns an error that wraps target.ErrLimit if the tables are incomplete because of a limit that the user gave: a fleet keeps a dump's tables for
+// good, so they are written when the limit allows all of them.
+func limited(c *cli.Context, out *answer.Exported) error {
+	if !c.Bounded() {
+		return nil
+	}
+	limits := out.Noted()
+	if d, ok := c.Dump().(interface{ Limited() error }); ok && d.Limited() != nil {
+		limits = append(limits, d.Limited())
+	}
+	for _, err := range limits {
+		if errors.Is(err, target.ErrLimit) {
+			return &limitError{err}
+		}
+	}
+	return nil
+}
+
+// A limitError reports tables that a limit of the command made incomplete.
+type limitError struct{ limit error }
+
+func (e *limitError) Error() string {
+	return "the tables would be incomplete because of a limit of the command (--limit, --max-memory): " + e.limit.Error()
+}
+
+func (e *limitError) Unwrap() error { return e.limit }
+
+// Advice says what to do.
+func (*limitError) Advice() string {
+	return "nothing was added: repeat the command with a higher limit, or without"
 }
 
 // labelled parses the labels in options.
