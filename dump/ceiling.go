@@ -9,6 +9,9 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
+// spaceFor is freeSpace; tests replace it.
+var spaceFor = freeSpace
+
 // A ceiling is the maximum size of an unpacked dump, and the reason for it.
 type ceiling struct {
 	bytes int64
@@ -28,7 +31,7 @@ func (o *Options) ceiling(size int64, f *os.File) ceiling {
 	if n := o.ratioCeiling(size, 1); n < c.bytes {
 		c = ceiling{n, o.ratioError}
 	}
-	if free, ok := freeSpace(f); ok {
+	if free, ok := spaceFor(f); ok {
 		if n := max(free-min(limits.SpaceReserve, free/10), 0); n < c.bytes {
 			c = ceiling{n, func() error {
 				return target.Limitf("the unpacked dump does not fit: %d bytes may be used where it is unpacked to (TMPDIR chooses another place): %w", n, syscall.ENOSPC)

@@ -77,12 +77,11 @@ func (c *compression) openDump(src target.Source, o Options) (*File, error) {
 			cached.remove(key)
 		}
 	}
-	in, err := c.begin(src, o)
-	if err != nil {
-		return nil, err
+	tmp, err := c.unpack(src, o, cached)
+	if cached != nil && err != nil && machine.Failed(err) { // no room or no rights there: the temporary file may be elsewhere
+		cached = nil
+		tmp, err = c.unpack(src, o, nil)
 	}
-	defer in.Close()
-	tmp, err := in.unpack(src, o, cached)
 	if err != nil {
 		return nil, err
 	}
@@ -134,8 +133,13 @@ func (u *unpacking) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// unpack unpacks the dump into a file of the cache or, without a cache, into a temporary file.
-func (u *unpacking) unpack(src target.Source, o Options, cached *cache) (*os.File, error) {
+// unpack unpacks the dump in src into a file of the cache or, without a cache, into a temporary file.
+func (c *compression) unpack(src target.Source, o Options, cached *cache) (*os.File, error) {
+	u, err := c.begin(src, o)
+	if err != nil {
+		return nil, err
+	}
+	defer u.Close()
 	create := createTemporary
 	if cached != nil {
 		create = cached.create
