@@ -261,7 +261,7 @@ func (d *describer) fields(t *Type, data target.Addr, header uint32) answer.Fiel
 	}
 	pairs := t.Pairs()
 	for i := range pairs {
-		if p := &pairs[i]; p.isSecret(data) {
+		if p := &pairs[i]; p.IsSecret(data) {
 			v := p.Value.At(data)
 			list.Fields[slices.Index(fields, p.Value)].Place.Stored = hidden(&v)
 		}

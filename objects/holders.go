@@ -61,8 +61,8 @@ func (t *Type) Pairs() []Pair {
 	return list
 }
 
-// isSecret reports whether the value is a secret by the text of its key. fields is the address of the fields of the type.
-func (p *Pair) isSecret(fields target.Addr) bool {
+// IsSecret reports whether the value is a secret by the text of its key. fields is the address of the fields of the type.
+func (p *Pair) IsSecret(fields target.Addr) bool {
 	key := p.Key.At(fields).secretName()
 	return key != "" && p.Value.At(fields).IsSecretAt(key) && (p.Named || secrets.HoldsKey(key))
 }
@@ -112,7 +112,7 @@ func mayBeNamed(units []byte) bool {
 func (s Struct) secretPair() *Field {
 	pairs := s.Type.Pairs()
 	for i := range pairs {
-		if pairs[i].isSecret(s.Addr) {
+		if pairs[i].IsSecret(s.Addr) {
 			return pairs[i].Value
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -48,6 +49,7 @@ type access struct {
 	inner  *access       // of a Nullable: the value, with off counted from the Nullable
 	within *objects.Type // the type, if the field may be a character of its text; only read where secrets are masked
 	secret bool          // the field's name means a secret
+	pair   *objects.Pair // the field is the value of a pair, which may be a secret by its key; nil for others
 	err    error
 }
 
@@ -130,6 +132,10 @@ func fieldAccess(f *objects.Field) *access {
 	}
 	a := accessOf(f.ElementType, t, err)
 	a.off, a.secret = f.Offset, secrets.Holds(f.Name)
+	pairs := f.Declaring.Pairs()
+	if i := slices.IndexFunc(pairs, func(p objects.Pair) bool { return p.Value.Offset == f.Offset }); i >= 0 {
+		a.pair = &pairs[i]
+	}
 	if f.Declaring.IsString() && a.form == formChar || f.Declaring.MT.IsValueType() {
 		a.within = f.Declaring
 	}
@@ -224,7 +230,7 @@ func isHabit(field, name string) bool {
 // read reads a value at a.off from base, the start of its type's fields.
 func (f *frame) read(a *access, base target.Addr, w *target.Window) Value {
 	v := f.readAny(a, base, w)
-	if f.e.mask != nil && (a.secret || a.static != nil && secrets.Holds(a.static.Name)) {
+	if f.e.mask != nil && (a.secret || a.static != nil && secrets.Holds(a.static.Name) || a.pair != nil && a.pair.IsSecret(base)) {
 		return f.hide(v)
 	}
 	return v

@@ -398,7 +398,7 @@ func (s *scope) ownMember(n *node) (code, error) {
 		return code{}, s.e.errorf(n, "in %s, %v", s.typeTitle(), ambiguous)
 	}
 	c := code{eval: func(f *frame) Value { return f.read(a, f.obj.Addr+dac.ObjectHeaderBytes, f.near) }}
-	if a.static == nil && a.err == nil && a.within == nil && (s.e.mask == nil || !a.secret) {
+	if a.static == nil && a.err == nil && a.within == nil && (s.e.mask == nil || !a.secret && a.pair == nil) {
 		c.field = a
 	}
 	return c, nil

@@ -195,6 +195,25 @@ func TestNoGuessIsConfirmed(t *testing.T) {
 	}
 }
 
+// TestPairsInQueries: what stands beside a key that names a secret is hidden in queries and expressions, with and without the key.
+func TestPairsInQueries(t *testing.T) {
+	k := openKinds(t)
+	const secret = "Dq9c" // beside ApiSecret, in a Tuple
+	for _, line := range []string{
+		"from System.Tuple<String,String> | select Item1, Item2",
+		"from System.Tuple<String,String> | select Item2",
+		"from System.Tuple<String,String> | select this.Item2, text(Item2), Item2 + 'x', obj(address).Item2",
+		"from System.Tuple<String,String> | group by Item2",
+		"SELECT Item2 FROM System.Tuple<String,String>",
+	} {
+		assert.NotContains(t, k.ask(t, "--redact", "query", line), secret, line)
+		assert.Contains(t, k.ask(t, "query", line), secret, line)
+	}
+	guess := "from System.Tuple<String,String> | where Item2 == '" + secret + "' | select Item1"
+	assert.NotContains(t, k.ask(t, "--redact", "query", guess), "ApiSecret")
+	assert.Contains(t, k.ask(t, "query", guess), "ApiSecret")
+}
+
 // TestNoOptionReveals: an option that shows secrets does not undo --redact.
 func TestNoOptionReveals(t *testing.T) {
 	k := openKinds(t)
