@@ -2,7 +2,7 @@
 # Makes the canned dumps from an unpacked corpus.
 #   make.sh CORPUS [NAME ...]        without names: all
 # The bare ones are of a process that MAKE_DUMP runs (corpus/../tools/make-dump), and need gdb; without it they stay. So does the one of a
-# single-file app, without MAKE_POCKET (corpus/../tools/make-pocket).
+# single-file app, without MAKE_POCKET (corpus/../tools/make-pocket). Those of programs beside them need COMPILE (corpus/../tools/compile-debuggee), too.
 set -eu
 corpus=$(cd "$1" && pwd); shift
 here=$(cd "$(dirname "$0")" && pwd)
@@ -13,6 +13,7 @@ go build -o "$tools" ./internal/test/tools/slicedump ./internal/test/tools/slice
 wanted=" $* "
 make_dump=${MAKE_DUMP:-$corpus/../tools/make-dump}
 make_pocket=${MAKE_POCKET:-$corpus/../tools/make-pocket}
+compile=${COMPILE:-$corpus/../tools/compile-debuggee}
 
 # slice NAME CASE [OPTION ...]
 slice() {
@@ -56,6 +57,23 @@ single() {
   rm -r "$case"
 }
 
+# program NAME FOLDER SOURCE [OPTION ...] -- ARGUMENT ...: a dump of the program SOURCE.cs in FOLDER/NAME, cut for the lines of commands.txt there. OPTIONs
+# are make-dump's. What the program prints becomes facts.txt.
+program() {
+  local name=$1 at=$here/$2/$1 source=$3 case; shift 3
+  [ "$wanted" = "  " ] || [[ "$wanted" = *" $name "* ]] || return 0
+  [ -x "$make_dump" ] && [ -x "$compile" ] || { echo "$name: MAKE_DUMP or COMPILE names no tool"; return 0; }
+  case=$(mktemp -d "$corpus/program.XXXXXX")
+  "$compile" -o "$case/$source.dll" "$at/$source.cs"
+  "$make_dump" --program "$case/$source.dll" -o "$case/$name.dmp" "$@"
+  printf '{ "name": "%s", "dump": "%s.dmp", "modules": "../modules/net10-linux", "os": "linux", "arch": "x64", "kind": "withheap", "runtime": "10.0.14", "facts": {} }\n' \
+    "$name" "$name" >"$case/manifest.json"
+  "$tool" -out "$case/out" -name "$name" -lean -commands "$at/commands.txt" "$case"
+  mv "$case/out/$name/$name.dmp.zst" "$at/"
+  mv "$case/$name.dmp.facts" "$at/facts.txt"
+  rm -r "$case"
+}
+
 slice net10-zoo net10-zoo-withheap
 slice net10-zoo-noregions net10-zoo-noregions-withheap -lean
 slice net10-zoo-servergc net10-zoo-servergc-withheap -lean
@@ -78,3 +96,5 @@ slice web/web-net10 web-net10-withheap -lean -grain 512 -commands "$here/web/com
 bare net10-zoo-gcore 0x33 gcore
 bare net10-zoo-g23 0x23 gcore
 bare net10-zoo-kernel 0x33 core
+program net10-kinds secrets Kinds --kind withheap --env SHOP_PASSWORD=mqt36PDF-442zr --env SHOP_API_KEY=vrp58HKL-297cf --env SHOP_SECRET=Gt6w -- \
+  run --api-key=xbd47NQS-635kp --client-secret zsg29RVT-384mh --pwd Lk8d
