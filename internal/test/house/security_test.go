@@ -118,3 +118,49 @@ func TestLimitsAreNoDamage(t *testing.T) {
 	}))
 	assert.Greater(t, n, 20)
 }
+
+// attackers are what tests of a package call, by the package that it must use to serve or to ask others. Each package that does is a door of its own.
+var attackers = map[string]string{
+	"internal/front/serving":  "strangers.Come(", // many idle clients
+	"internal/base/webclient": "hostile.Attack(", // servers that lie, hang and redirect
+}
+
+// TestDoorsAreAttacked checks that no package serves or asks servers by itself, and that the tests of those that do by the common packages attack them.
+func TestDoorsAreAttacked(t *testing.T) {
+	byItself := regexp.MustCompile(`\bhttp\.(Server|Client|Transport)\{|\bhttp\.(DefaultClient|DefaultTransport|Get|Head|Post|PostForm|ListenAndServe\w*|Serve\w*)\b\(?|\bnet\.(Dial\w*|Listen\w*)\(`)
+	handsOn := regexp.MustCompile(`"` + modulePath + `/internal/front/(?:dap|webui|mcpserver)"`)
+	serves := map[string]bool{"http.ServeContent(": true, "http.ServeMux": true, "http.ServeFile(": true}
+	sources, tests := map[string]string{}, map[string]string{} // by folder
+	require.NoError(t, filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		path = filepath.ToSlash(path)
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasPrefix(path, "internal/test/") || strings.HasPrefix(path, "docs/") {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		folder := filepath.ToSlash(filepath.Dir(path))
+		if strings.HasSuffix(path, "_test.go") {
+			tests[folder] += string(b)
+			return err
+		}
+		sources[folder] += string(b)
+		return err
+	}))
+	doors := map[string]int{}
+	for folder, source := range sources {
+		if attackers[folder] == "" {
+			for _, found := range byItself.FindAllString(source, -1) {
+				assert.True(t, serves[found], "%s: %s: use packages serving and webclient", folder, found)
+			}
+		}
+		for common, attack := range attackers {
+			if strings.Contains(source, `"`+modulePath+"/"+common+`"`) {
+				doors[common]++
+				assert.Contains(t, tests[folder], attack, folder)
+			}
+		}
+		if strings.Contains(source, "net.ListenConfig") { // what listens hands the listener to a door
+			assert.True(t, handsOn.MatchString(source), "%s: what does it serve by?", folder)
+		}
+	}
+	assert.Equal(t, map[string]int{"internal/front/serving": 3, "internal/base/webclient": 2}, doors)
+}

@@ -156,3 +156,58 @@ func TestDeskStaysMasked(t *testing.T) {
 		}
 	}
 }
+
+// TestDeskNamesNoFile: web, dap and mcp ask a desk. From there no option and no argument of any command that is a file names one, whatever its type,
+// and no command serves.
+func TestDeskNamesNoFile(t *testing.T) {
+	d := testdump.Open(t, "net10-zoo")
+	opened, err := commands.Open(t.Context(), d.Path, cli.OpenOptions{Offline: true})
+	require.NoError(t, err)
+	defer opened.Close()
+	desk := cli.NewDesk(cli.Env{Commands: commands.All(), Open: commands.Open}, opened, d.Path, "")
+	files := []string{"/etc/passwd", "/proc/self/environ", "../../../etc/passwd", "/dev/zero", "http://127.0.0.1:1/x", "s3://bucket/x", filepath.Join(t.TempDir(), "new")}
+	named, serve := 0, 0
+	refused := func(words ...string) {
+		var out bytes.Buffer
+		code := desk.Answer(t.Context(), cli.Question{Words: words}, &out, &out)
+		assert.Equal(t, cli.ExitUsage, code, "%v: %s", words, out.String())
+	}
+	for _, command := range commands.All() {
+		options, positional := command.Declares()
+		words := []string{command.Name}
+		if command.Serves {
+			serve++
+			refused(words...)
+			continue
+		}
+		for _, o := range options {
+			if o.Required {
+				words = append(words, "-"+o.Name, "1")
+			}
+		}
+		for _, a := range positional { // before the files, what a command needs
+			if a.Kind == cli.File {
+				for _, file := range files {
+					refused(append(words[:len(words):len(words)], file)...)
+				}
+				named++
+				break
+			}
+			if !a.Optional {
+				words = append(words, append(a.Choices, "1")[0])
+			}
+		}
+		for _, o := range options {
+			if o.Kind != cli.File {
+				continue
+			}
+			for _, file := range files {
+				refused(append(words[:len(words):len(words)], "-"+o.Name, file)...)
+				refused(append(words[:len(words):len(words)], "-"+o.Name+"="+file)...)
+			}
+			named++
+		}
+	}
+	assert.Greater(t, named, 15)
+	assert.GreaterOrEqual(t, serve, 3)
+}
