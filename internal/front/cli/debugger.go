@@ -95,7 +95,7 @@ func cutThread(text string) (*threadChoice, string) {
 		choice.one = which
 	}
 	switch {
-	case which == "" && rest != "s" || rest == "" && which == "*":
+	case which == "" && rest != "s" && !strings.HasPrefix(rest, "e ") && !strings.HasPrefix(rest, "e!") || rest == "" && which == "*":
 		return nil, "threads " + rest
 	case rest == "":
 		return choice, "threads -current"

@@ -87,7 +87,7 @@ func TestHabits(t *testing.T) {
 func TestNotThere(t *testing.T) {
 	for name := range notThere() {
 		code, _, stderr := runHabits(t, "-c", "!"+strings.TrimPrefix(name, "!"))
-		if slices.Contains([]string{"thread", "strings", "t", "di", "|s", nativeNames}, name) { // another command, and the first two are no fakes
+		if slices.Contains([]string{"thread", "strings", "t", "di", "|s", nativeNames, typedMemory, clrMD}, name) { // another command, and the first two are no fakes
 			continue
 		}
 		assert.Equal(t, ExitUsage, code, name)

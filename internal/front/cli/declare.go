@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 
 	"github.com/sosgo/sosgo/internal/front/report"
 	"github.com/sosgo/sosgo/target"
@@ -399,7 +400,16 @@ func (b *binding) arg(a *Arg, text string) error {
 		b.given[a.Name], b.words[a.Name] = true, text
 		return nil
 	}
-	return b.set(&a.param, text)
+	err := b.set(&a.param, text)
+	if err != nil && a.Method && isName(text) {
+		return fmt.Errorf("%q is neither an address nor TYPE.METHOD; name2ee *!%s lists the methods of that name", text, text)
+	}
+	return err
+}
+
+// isName reports whether text may be the name of a method.
+func isName(text string) bool {
+	return text != "" && strings.IndexFunc(text, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }) < 0
 }
 
 // find sets an argument to the resolved object.

@@ -116,8 +116,18 @@ var notThere = sync.OnceValue(func() map[string]string {
 		".f-":       "clrstack -a shows each frame with its variables",
 		"gui":       pages, "tui": pages, "layout": pages,
 		"cd": relative, "pwd": relative,
-		"dotnet-dump analyze": "sosgo FILE opens a dump, and sosgo FILE COMMAND answers one question",
-		"dotnet-dump":         takesDump, "dotnet-stack": "clrstack -all and parallelstacks show the stacks of a dump", "dotnet-gcdump": "export gcdump FILE writes the heap of a dump for other tools",
+		clrMD:       "clrthreads, dumpheap, dumpobj ADDRESS, eeheap -gc and eval EXPRESSION have what ClrMD's objects have; docs/clrmd.md maps the library",
+		typedMemory: "eval reads fields of any type: eval ((TYPE)ADDRESS)",
+		"tail":      filtersAnswers, "sort": filtersAnswers, "uniq": filtersAnswers, "wc": filtersAnswers, "less": filtersAnswers, "more": filtersAnswers,
+		"tee":                     "COMMAND > FILE writes an answer to a file, logopen FILE all that follows",
+		".prompt_allow":           plain,
+		"umdh":                    "memory -malloc describes native memory",
+		"foreachframe":            "clrstack -a shows each frame with its variables",
+		"dyd":                     "db shows memory as bytes",
+		"info win":                pages,
+		"add-auto-load-safe-path": "it is not needed: sosgo runs no script of a dump",
+		"dotnet-dump analyze":     "sosgo FILE opens a dump, and sosgo FILE COMMAND answers one question",
+		"dotnet-dump":             takesDump, "dotnet-stack": "clrstack -all and parallelstacks show the stacks of a dump", "dotnet-gcdump": "export gcdump FILE writes the heap of a dump for other tools",
 		"dotnet-trace": live, "dotnet-counters": live,
 		"list":   "items ADDRESS lists a collection; clrstack has the files and lines of frames where PDB files are found",
 		"dl":     "items ADDRESS lists a collection; query follows fields",
@@ -233,17 +243,18 @@ var notThere = sync.OnceValue(func() map[string]string {
 
 // Alternatives of several commands.
 const (
-	live       = "it needs a live process"
-	changes    = "it changes the process"
-	forEach    = ".foreach (NAME {COMMAND}) {COMMAND NAME} runs a command for each word of an answer, and so does COMMAND | foreach COMMAND"
-	pages      = "web shows the dump in a browser"
-	relative   = "files are named relative to the folder in which sosgo was started"
-	plain      = "sosgo prints plain text"
-	sources    = "sosgo shows no sources; clrstack has the files and lines of frames where PDB files are found"
-	asScript   = "sosgo reads commands from standard input: sosgo DUMP < FILE"
-	takesDump  = "sosgo collect -p PID takes a dump of a running .NET process"
-	asQuery    = "query asks with conditions on fields: query \"from objects of TYPE | where FIELD > 1 | select this\""
-	keepsGraph = "it is not needed: the graph of the heap is made when an answer needs it; --graph-dir DIR keeps it"
+	live           = "it needs a live process"
+	changes        = "it changes the process"
+	forEach        = ".foreach (NAME {COMMAND}) {COMMAND NAME} runs a command for each word of an answer, and so does COMMAND | foreach COMMAND"
+	pages          = "web shows the dump in a browser"
+	filtersAnswers = "COMMAND | grep TEXT, | head, | sort and so on filter an answer; help | lists the filters"
+	relative       = "files are named relative to the folder in which sosgo was started"
+	plain          = "sosgo prints plain text"
+	sources        = "sosgo shows no sources; clrstack has the files and lines of frames where PDB files are found"
+	asScript       = "sosgo reads commands from standard input: sosgo DUMP < FILE"
+	takesDump      = "sosgo collect -p PID takes a dump of a running .NET process"
+	asQuery        = "query asks with conditions on fields: query \"from objects of TYPE | where FIELD > 1 | select this\""
+	keepsGraph     = "it is not needed: the graph of the heap is made when an answer needs it; --graph-dir DIR keeps it"
 )
 
 // stressed is the alternative to SOS's history of an object or a root.
@@ -273,8 +284,11 @@ func isNotThere(name string) *UsageError {
 		return nil
 	}
 	e := &UsageError{Text: name + " is not supported", Hint: listsCommands}
-	if name == nativeNames {
+	switch name {
+	case nativeNames:
 		e.Text = "names of native types and variables are not read"
+	case clrMD:
+		e.Text = "the prompt takes commands, not expressions about classes of ClrMD"
 	}
 	if rest, live := strings.CutPrefix(instead, "it needs a live process"); live {
 		e.Text, instead = name+" needs a live process; sosgo reads dumps", strings.TrimPrefix(rest, "; ")

@@ -541,6 +541,9 @@ func (a *app) nameDump(cmd *Command, p *parser) error {
 	named := a.globals.Dump
 	if cmd.DumpArg {
 		for _, file := range p.own.values(&p.own.args[0].param) {
+			if text := file.(string); named != "" && text != named && !strings.ContainsAny(text, "./:") && !a.isFile(text) {
+				return p.usagef("there is no file %s, and %s is named", text, shownurl.Path(named))
+			}
 			if named != "" && file != named {
 				return p.usagef("two dumps are named: %s and %s", named, file)
 			}

@@ -78,10 +78,15 @@ func (r *optionReader) next(long ...string) (name, value string, more bool) {
 // format of elements. It returns nil for other commands.
 func readMemory(words []word) []word {
 	first := strings.ToLower(words[0].text)
-	r := optionReader{words: words, i: 1}
+	r, places := optionReader{words: words, i: 1}, 0
+	lldb := (first == "memory" || first == "me" || first == "mem") && len(words) > 2
 	switch {
 	case first == "examinemem", first == "x" && len(words) > 2 && words[1].isOption() && strings.HasPrefix(words[1].text, "-"):
-	case len(words) > 3 && (first == "memory" || first == "me" || first == "mem") && strings.HasPrefix("read", strings.ToLower(words[1].text)):
+	case first == "x" && len(words) == 3 && isAddress(words[1].text) && isAddress(words[2].text):
+		lldb = true
+	case lldb && strings.HasPrefix(strings.ToLower(words[1].text), "read/"): // memory read/4gx
+		return examine(append([]word{{text: "x" + words[1].text[len("read"):]}}, words[2:]...))
+	case lldb && len(words) > 3 && strings.HasPrefix("read", strings.ToLower(words[1].text)):
 		r.i = 2
 	default:
 		return nil
@@ -94,6 +99,9 @@ func readMemory(words []word) []word {
 		}
 		switch strings.ToLower(name) {
 		case "":
+			if places++; places == 2 && lldb {
+				value += "-1" // the range ends before it
+			}
 			out = append(out, word{text: value})
 		case "s", "size":
 			out[0].text = "d"
@@ -105,6 +113,8 @@ func readMemory(words []word) []word {
 		case "f", "format": // LLDB then takes words
 			out[0].text = "d"
 		case "fmt":
+		case "t", "type":
+			return []word{{text: typedMemory}}
 		default:
 			return nil
 		}
@@ -142,7 +152,7 @@ func disassembled(words []word) []word {
 	if !slices.Contains([]string{"disassemble", "disas", "di", "dis"}, strings.ToLower(words[0].text)) || len(words) < 2 {
 		return nil
 	}
-	at := ""
+	at, bare := "", false // bare is set for a method without its type
 	for i := 1; i < len(words); i++ {
 		switch w := words[i].text; w {
 		case "--pc", "-p", "--frame", "-f", "-l", "--line":
@@ -151,6 +161,9 @@ func disassembled(words []word) []word {
 		case "-s", "--start-address", "-a", "--address", "-n", "--name":
 			if i++; i < len(words) {
 				at = words[i].text
+			}
+			if strings.HasSuffix(w, "n") || strings.HasSuffix(w, "name") {
+				bare = !strings.ContainsAny(at, ".!:")
 			}
 		case "-c", "--count", "-e", "--end-address":
 			i++
@@ -163,6 +176,9 @@ func disassembled(words []word) []word {
 	}
 	if at == "" {
 		return nil
+	}
+	if bare {
+		return []word{{text: "name2ee"}, {text: "*!" + at}}
 	}
 	return []word{{text: "clru"}, {text: at}}
 }

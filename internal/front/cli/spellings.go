@@ -17,7 +17,7 @@ var spellings = []spelling{
 	{"!uniqstack REST...", "parallelstacks"}, {"uniqstack REST...", "parallelstacks"},
 	{".ecxr", "registers"}, {".excr", "registers"}, {".lastevent", "crashinfo"}, {"!analyze -hang REST...", "waits"}, {"!analyze REST...", "crashinfo"},
 	{".exr REST...", "crashinfo"}, {"!gle REST...", "crashinfo"},
-	{"!threads ARGS...", "clrthreads ARGS..."}, {".threads ARGS...", "threads ARGS..."}, {".thread", "threads"}, {".thread ID", "setthread ID"},
+	{"!threads ARGS...", "clrthreads ARGS..."}, {".threads ARGS...", "threads ARGS..."}, {".thread", "threads"}, {".thread /p REST...", "threads"}, {".thread ID", "setthread ID"},
 	{"!thread REST...", "threads -current -v"}, {"!teb REST...", "threads -v"}, {"!runaway REST...", "threads -times"},
 	{".frame REST...", "clrstack -a"}, {"dv REST...", "clrstack -a"}, {"rm ARGS...", "registers ARGS..."}, {"rx ARGS...", "registers ARGS..."}, {"rf ARGS...", "registers ARGS..."},
 	// The process, its memory and its modules in WinDbg.
@@ -48,7 +48,8 @@ var spellings = []spelling{
 	{"thread find REST...", "findstack"},
 	{"info inferiors", "process"}, {"info proc cmdline", "process"}, {"info proc map", "memory -list"}, {"info shared REST...", "modules"}, {"info sharedlibrary NAME", "modules -name NAME"},
 	{"info thread REST...", "threads"}, {"info threads REST...", "threads"}, {"info vector", "registers -verbose"}, {"info float", "registers -verbose"}, {"info target", "doctor"},
-	{"info block", "clrstack -a"}, {"apropos REST...", "help all"}, {"echo ARGS...", ".echo ARGS..."}, {"set logging off", "logclose"}, {"set logging file FILE", "logopen FILE"},
+	{"info dll", "modules"}, {"info all REST...", "registers -verbose"}, {"info line", "ls"}, {"info sos", "help"}, {"maint info sec REST...", "modules -segments"},
+	{"py REST...", ".scriptload"}, {"pi REST...", ".scriptload"}, {"info block", "clrstack -a"}, {"apropos REST...", "help all"}, {"echo ARGS...", ".echo ARGS..."}, {"set logging off", "logclose"}, {"set logging file FILE", "logopen FILE"},
 	{"info exec", "process"}, {"info auxv", "doctor"}, {"info os REST...", "doctor"}, {"info mem", "memory"}, {"info sources", "ls"}, {"info source", "ls"},
 	{"info all-registers", "registers -verbose"}, {"info types NAME", "types NAME"}, {"info functions NAME", "name2ee *!NAME"}, {"info scope REST...", "clrstack -a"},
 	{"i r ARGS...", "registers ARGS..."}, {"i threads", "threads"}, {"ptype NAME", "name2ee *!NAME"}, {"maint info sections REST...", "modules -segments"},
@@ -66,7 +67,10 @@ var spellings = []spelling{
 	{"!p REST...", "process"}, {"p ARGS...", "eval ARGS..."}, {"p/x ARGS...", "eval ARGS..."}, {"print ARGS...", "eval ARGS..."},
 	{"!t REST...", "threads"}, {"t ID", "setthread ID"}, {"f NUMBER", "clrstack -a"}, {"frame REST...", "clrstack -a"},
 	// LLDB.
-	{"v REST...", "clrstack -a"}, {"thread siginfo REST...", "crashinfo"}, {"thread exception REST...", "printexception"}, {"thread list REST...", "threads"},
+	{"v REST...", "clrstack -a"}, {"fr v REST...", "clrstack -a"}, {"fr s REST...", "clrstack -a"}, {"fr i REST...", "clrstack -a"},
+	{"th l REST...", "threads"}, {"th b ARGS...", "clrstack -f ARGS..."}, {"th i REST...", "threads -current -v"}, {"th sel ID", "setthread ID"},
+	{"im li REST...", "modules"}, {"image lookup -rn NAME", "name2ee *!NAME"}, {"image lookup -vn NAME", "name2ee *!NAME"}, {"im loo -n NAME", "name2ee *!NAME"},
+	{"im loo -rn NAME", "name2ee *!NAME"}, {"thread siginfo REST...", "crashinfo"}, {"thread exception REST...", "printexception"}, {"thread list REST...", "threads"},
 	{"image list NAME", "modules -name NAME"}, {"target modules lookup -a ADDRESS", "ln ADDRESS"}, {"target modules dump REST...", "modules -segments"},
 	{"target modules add REST...", ".sympath"},
 	{"image lookup -t NAME", "types NAME"}, {"type lookup NAME", "types NAME"}, {"image lookup -s NAME", "name2ee *!NAME"}, {"image lookup -r -s NAME", "name2ee *!NAME"},
@@ -88,7 +92,7 @@ var spellings = []spelling{
 	// Short names of SOS that dotnet-dump does not use, and Psscor.
 	{"ao ARGS...", "analyzeoom ARGS..."}, {"tp ARGS...", "threadpool ARGS..."}, {"vh ARGS...", "verifyheap ARGS..."}, {"vo ADDRESS", "verifyobj ADDRESS"},
 	{"iptomd ADDRESS", "ip2md ADDRESS"}, {"dumptimers REST...", "timerinfo"}, {"timers REST...", "timerinfo"}, {"clrstacks ARGS...", "clrstack -all ARGS..."},
-	{"deadlock REST...", "waits"}, {"critlist REST...", "locks"},
+	{"deadlock REST...", "waits"}, {"critlist REST...", "locks"}, {"deadlocks REST...", "waits"}, {"faq REST...", "help"}, {"clrusing REST...", "memory"},
 	{"dumpcollection ADDRESS", "items ADDRESS"}, {"dumpdict ADDRESS", "items ADDRESS"}, {"dumplist ADDRESS", "items ADDRESS"}, {"dumptask ADDRESS", "dumpobj ADDRESS"},
 	{"dumpstresslog ARGS...", "dumplog ARGS..."}, {"findnearobj ADDRESS", "listnearobj ADDRESS"}, {"help sos", "help"},
 	{"dotnet-dump collect REST...", "gcore"}, {"dotnet-dump ps", ".tlist"},
@@ -111,6 +115,8 @@ var spellings = []spelling{
 	{"lmt REST...", "modules"}, {"lmtn REST...", "modules"}, {"lt REST...", "threads"}, {"tasktriage REST...", "waits"}, {"blockingtasks REST...", "waits"}, {"waitchain REST...", "waits"},
 	{"taskinfo REST...", "tasks"}, {"sqlcmd REST...", "sqlpools"}, {"sqlclientconnections REST...", "sqlpools"}, {"critsec REST...", "locks"}, {"addr ADDRESS", "ln ADDRESS"},
 	{"cn REST...", "process"}, {"findmodule NAME", "modules -name NAME"}, {"dumpdynamicassemblies REST...", "contexts"}, {"dda REST...", "contexts"}, {"aspnetcache REST...", "caches"},
+	{"mheap REST...", "dumpheap -stat"}, {"mheap2 REST...", "dumpheap -stat"}, {"pe2 ARGS...", "printexception ARGS..."}, {"mprintexception ARGS...", "printexception ARGS..."},
+	{"env REST...", "environment"}, {"evars REST...", "environment"}, {"cmdline REST...", "process"}, {"uptime REST...", "process"}, {"modulelist REST...", "modules"},
 	{"methods TYPE", "name2ee *!TYPE"}, {"sockets REST...", "httpclients"},
 	{"dotnetruntime", "eeversion"}, {"clrver", "eeversion"}, {"!ver", "eeversion"}, {"aspxpagesext REST...", "dumprequests"}, {"ddt TYPE ADDRESS", "dumpobj ADDRESS"},
 	{"do2 ADDRESS", "dumpobj ADDRESS"}, {"sqlcn REST...", "sqlpools"}, {"httpclient REST...", "httpclients"}, {"writemodule ADDRESS FILE", "savemodule ADDRESS FILE"},
@@ -121,9 +127,9 @@ var spellings = []spelling{
 	{"whttp REST...", "dumprequests"}, {"wruntime", "process"}, {"wconfig REST...", "process"}, {"wmodule REST...", "modules"}, {"wver", "eeversion"},
 	{"wdict ADDRESS", "items ADDRESS"}, {"whash ADDRESS", "items ADDRESS"}, {"wconcurrentdict ADDRESS", "items ADDRESS"}, {"wkeyvalue ADDRESS", "items ADDRESS"}, {"wsql", "sqlpools"},
 	{"wdo -forcearray ADDRESS", "dumparray ADDRESS"}, {"wdomain REST...", "dumpdomain"}, {"wsetruntime ID", "runtimes ID"}, {"wpool REST...", "threadpool"}, {"wtime REST...", "process"},
-	{"wxml ADDRESS", "dumpobj ADDRESS"}, {"wcookie REST...", "requests"}, {"wmakesource REST...", "ls"}, {"wopensource REST...", "ls"},
+	{"wxml ADDRESS", "dumpobj ADDRESS"}, {"wstr ADDRESS", "dumpobj ADDRESS"}, {"wcookie REST...", "requests"}, {"wmakesource REST...", "ls"}, {"wopensource REST...", "ls"},
 	// Delve.
-	{"goroutines REST...", "threads"}, {"grs REST...", "threads"}, {"goroutine", "threads -current"}, {"goroutine ID", "setthread ID"}, {"gr ID", "setthread ID"},
+	{"goroutines REST...", "threads"}, {"grs REST...", "threads"}, {"goroutine", "threads -current"}, {"goroutine ID", "setthread ID"}, {"gr ID", "setthread ID"}, {"tr ID", "setthread ID"}, {"config -list REST...", "process"},
 	{"stack -full REST...", "clrstack -a -f"}, {"stack COUNT -full REST...", "clrstack -a -f -c COUNT"}, {"stack COUNT", "clrstack -f -c COUNT"}, {"stack", "clrstack -f"},
 	{"locals REST...", "clrstack -a"}, {"args REST...", "clrstack -p"}, {"vars NAME", "statics NAME"}, {"regs -a", "registers -verbose"}, {"regs", "registers"},
 	{"funcs NAME", "name2ee *!NAME"},
@@ -140,6 +146,10 @@ var refined = []spelling{
 	{"u ADDRESS LENGTH", "clru ADDRESS"}, {"clru ADDRESS LENGTH", "clru ADDRESS"},
 	{"dumpgen GENERATION -stat", "dumpgen GENERATION"}, {"dumpgen GENERATION -stat ARGS...", "dumpgen GENERATION ARGS..."},
 	{"dg GENERATION -stat", "dumpgen GENERATION"},
+	{"dumpheap gen0 ARGS...", "dumpheap -gen gen0 ARGS..."}, {"dumpheap gen1 ARGS...", "dumpheap -gen gen1 ARGS..."}, {"dumpheap gen2 ARGS...", "dumpheap -gen gen2 ARGS..."},
+	{"dumpheap loh ARGS...", "dumpheap -gen loh ARGS..."}, {"dumpheap poh ARGS...", "dumpheap -gen poh ARGS..."}, {"dumpheap foh ARGS...", "dumpheap -gen foh ARGS..."},
+	{"dumpheap -loh ARGS...", "dumpheap -gen loh ARGS..."}, {"dumpheap -poh ARGS...", "dumpheap -gen poh ARGS..."}, {"dumpheap -foh ARGS...", "dumpheap -gen foh ARGS..."},
+	{"dumpheap -gcheap NUMBER ARGS...", "dumpheap -heap NUMBER ARGS..."},
 	{"dumpheap -startatlowerbound ADDRESS ARGS...", "dumpheap ADDRESS ARGS..."},
 	{"objsize --all", "objsize"}, {"objsize -all", "objsize"}, {"objsize -aggregate REST...", "objsize"}, {"dumpheap -t TYPE ARGS...", "dumpheap -type TYPE ARGS..."},
 	{"dumpstack -n ARGS...", "dumpstack ARGS..."}, {"dumpstack -ee -n ARGS...", "dumpstack -ee ARGS..."}, {"dumpmodule -prof ADDRESS", "dumpmodule ADDRESS"}, {"locks -v", "locks"},
@@ -185,7 +195,9 @@ func (sp *spelling) match(words []word) (out []word, ok bool) {
 		if w, isName := named[f]; isName {
 			out = append(out, w...)
 		} else if w, isName := named[strings.TrimPrefix(f, "*!")]; isName { // all modules, unless one is named
-			w[0].text = "*!" + strings.TrimPrefix(w[0].text, "*!")
+			if !strings.Contains(w[0].text, "!") {
+				w[0].text = "*!" + w[0].text
+			}
 			out = append(out, w...)
 		} else {
 			out = append(out, word{text: f})
@@ -248,6 +260,15 @@ func translated(words []word) []word {
 	switch {
 	case isScript(name):
 		return []word{{text: "$<"}}
+	case ofClrMD.submatches(name) != nil:
+		return []word{{text: clrMD}}
+	case name == "whatis" && len(behind) > 0 && !isAddress(behind[0].text):
+		return calculation(behind) // Delve's, of an expression
+	case name == ".echo" || name == "echo":
+		for i := range behind {
+			behind[i].literal = true
+		}
+		return append([]word{{text: ".echo"}}, behind...)
 	case slices.ContainsFunc(behind, func(w word) bool { return !w.literal && strings.Contains(w.text, "poi(") }):
 		return []word{{text: "poi"}}
 	case name == "??" || name == "dx" || name == ".formats":
@@ -389,8 +410,15 @@ func calculation(words []word) []word {
 	return out
 }
 
-// nativeNames is the entry of notThere for names of native types and variables.
-const nativeNames = "native names"
+// Entries of notThere for more than one word.
+const (
+	nativeNames = "native names"   // of types and variables
+	typedMemory = "memory read -t" // LLDB's form that shows memory as a type
+	clrMD       = "clrmd"          // its classes
+)
+
+// ofClrMD matches an expression about ClrMD's objects, as C# and interactive tools have it.
+var ofClrMD = newPattern("cdhrCDHR", `^(?i)(clrmd$|(datatarget|clrruntime|runtime|clrheap|heap|clrthread|clrobject|clrinfo|clrtype)\.\w)`)
 
 var (
 	// listedModules matches WinDbg's lm with its options: the letters, and after m the pattern, which may be glued to them.
