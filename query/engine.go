@@ -147,7 +147,7 @@ func (f *frame) proven(a target.Addr) (objects.Object, error) {
 	rt := f.e.env.objects.Runtime()
 	if mt, _, failed := rt.MethodTableAt(a); failed == nil {
 		if name, failed := rt.TypeName(mt.Addr, 0); failed == nil {
-			return o, noAnswer("%v is no object but the MethodTable of %s", a, name)
+			return o, noAnswer("%v is not an object but the MethodTable of %s; dumpmt %x describes it", a, name, uint64(a))
 		}
 	}
 	return o, err

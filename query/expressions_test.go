@@ -130,7 +130,7 @@ func TestMethodTableIsNoObject(t *testing.T) {
 	_, err := query.Evaluate(t.Context(), p, "obj(poi(addr(Debuggee.Zoo.Statics.String)))")
 	require.ErrorIs(t, err, query.ErrNoAnswer)
 	require.NotErrorIs(t, err, target.ErrCorrupt)
-	assert.ErrorContains(t, err, "is no object but the MethodTable of System.String")
+	assert.ErrorContains(t, err, "is not an object but the MethodTable of System.String; dumpmt ")
 }
 
 // TestLists: refs and referrers agree about the objects of an array, and a path leads to each.

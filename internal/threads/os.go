@@ -49,6 +49,23 @@ func (e explained) Unwrap() error { return e.error }
 // Explains returns the reason.
 func (e explained) Explains() string { return e.Error() }
 
+// Untimed is why the threads of a dump have no times: no thread has any.
+type Untimed struct{}
+
+// Error returns the reason.
+func (Untimed) Error() string { return "processor times of threads: not in the dump" }
+
+// Unwrap returns target.ErrNotInDump.
+func (Untimed) Unwrap() error { return target.ErrNotInDump }
+
+// Advice names the dumps with processor times.
+func (Untimed) Advice() string {
+	return "cores of the kernel, and minidumps with thread information, have them; clrthreads -stacks shows what the threads do"
+}
+
+// Explains returns the reason and the advice, which texts of queries write below their rows.
+func (e Untimed) Explains() string { return e.Error() + "; " + e.Advice() }
+
 // noTimes returns the reason for missing times that is the thread's own, or "".
 func noTimes(err error) string {
 	if errors.Is(err, errSummed) {
@@ -61,7 +78,7 @@ func noTimes(err error) string {
 // as one of createdump, and for the first thread in a kernel's core, which has the sum of all threads in their place.
 func Times(p target.Target, t *stackwalk.Thread) (user, kernel answer.Maybe[answer.Seconds]) {
 	if t.OS == nil || !t.OS.Timed {
-		unknown := answer.Missing[answer.Seconds](target.ErrNotInDump)
+		unknown := answer.Missing[answer.Seconds](Untimed{})
 		if of := p.Process(); t.OS != nil && of.Times != nil && t.OS.ID == of.ID {
 			unknown = answer.Missing[answer.Seconds](errSummed)
 		}

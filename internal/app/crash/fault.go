@@ -203,7 +203,7 @@ func (d *describer) concludeFault() {
 	evidence := []answer.Statement{words.FaultAt.Of(f.how, words.Address(ip), d.decoded(ip))}
 	overwritten := d.overwritten() // the collector may have a module of its own
 	if overwritten == nil && d.rt != nil && d.rt.Instance().Module.Contains(ip) {
-		evidence = append(evidence, words.RuntimesCode.Of())
+		evidence = append(evidence, words.RuntimesCode.Of(d.heapCheck()))
 	}
 	if out.Touched != nil {
 		if text := readAsText(out.Touched.Address); !text.IsZero() {
@@ -215,6 +215,18 @@ func (d *describer) concludeFault() {
 	}
 	d.blame(says, answer.StrengthLikely, evidence...)
 	out.Verdicts = append(out.Verdicts, overwritten...)
+}
+
+// heapCheck names the command that checks the heap, says why it can't be judged, or returns nothing if it is not in the dump.
+func (d *describer) heapCheck() answer.Statement {
+	h, err := d.p.Heap()
+	switch {
+	case err != nil || h.Unread() != nil:
+		return answer.Statement{}
+	case h.InGC():
+		return words.HeapUnjudged.Of()
+	}
+	return words.HeapChecked.Of()
 }
 
 // overwritten concludes which object of the heap the runtime tripped over: one with the word that it followed in place of a MethodTable. It returns nil if

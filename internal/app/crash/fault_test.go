@@ -13,6 +13,7 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/dump"
+	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/app/crash"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 	"github.com/sosgo/sosgo/process"
@@ -195,11 +196,41 @@ func TestFaults(t *testing.T) {
 	x = describe()
 	blamed := x.Verdicts[x.Blames-1].Evidence
 	require.Len(t, blamed, 3)
-	assert.Contains(t, blamed[1], "objects or the runtime's data may have been overwritten")
+	assert.Contains(t, blamed[1], "objects or the runtime's data may have been overwritten; verifyheap checks the heap")
 	assert.Contains(t, blamed[2], "ASCII text")
+	collect(t, p)
+	x = describe()
+	assert.Contains(t, x.Verdicts[x.Blames-1].Evidence[1], "may have been overwritten; a collection was in progress, so the heap can't be judged")
 
 	signal(target.SIGSEGV, 1, 0x123456)
 	assert.Empty(t, describe().Likely, "the process may have written it in a handler")
+}
+
+// collect makes the process one in which a collection was in progress.
+func collect(t *testing.T, p *faulty) {
+	t.Helper()
+	sound := &testdump.Altered{Target: p.Target}
+	rt, err := dac.Find(sound, sound, nil)[0].Open()
+	require.NoError(t, err)
+	list, err := rt.Threads()
+	require.NoError(t, err)
+	thread := sound.Reads(func() { _, err = rt.GlobalPointer("GCThread") })
+	require.NoError(t, err)
+	require.Len(t, thread, 1)
+	p.word(thread[0].Start, uint64(list[0].Addr))
+	for _, r := range sound.Reads(func() { _, err = heap.Open(rt, sound) }) {
+		if n, err := target.Uint32(sound, r.Start); r.Size() != 4 || err != nil || n != 0 {
+			continue
+		}
+		p.set(r.Start, 1)
+		again, err := dac.Find(p, p, nil)[0].Open()
+		require.NoError(t, err)
+		if h, err := heap.Open(again, p); err == nil && h.InGC() {
+			return
+		}
+		p.set(r.Start, 0)
+	}
+	require.Fail(t, "no word marks a collection")
 }
 
 // TestAbortMessage checks that the text that glibc keeps of an abort is found through the stack, and only there, and that nothing else in

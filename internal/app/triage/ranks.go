@@ -26,7 +26,7 @@ var ranks = []ranked{
 	{answer.FindingStarved, answer.SeverityHigh, []string{"threadpool -wi", "waits"}},
 	{answer.FindingExhausted, answer.SeverityHigh, []string{"sqlpools"}},
 	{answer.FindingRedis, answer.SeverityHigh, []string{"redis"}},
-	{answer.FindingDependency, answer.SeverityHigh, []string{"httpclients", "requests"}},
+	{answer.FindingDependency, answer.SeverityHigh, []string{"httpclients"}},
 	{answer.FindingPermits, answer.SeverityHigh, []string{"waits"}},
 	{answer.FindingFull, answer.SeverityHigh, []string{"waits"}},
 	{answer.FindingPromises, answer.SeverityHigh, []string{"waits"}},

@@ -250,6 +250,7 @@ func TestBehindSilentCode(t *testing.T) {
 			continue
 		}
 		assert.Equal(t, c.says, out.Findings[0].Text)
+		assert.Contains(t, out.Findings[0].Next, "requests", "the process serves some")
 		assert.Equal(t, answer.FindingDependency, out.Findings[0].Kind)
 		assert.Equal(t, name == "silent", out.Findings[0].Strength == answer.StrengthPossible, "it may poll for events that the requests wait for")
 		last := out.Findings[1].Clauses[len(out.Findings[1].Clauses)-1]

@@ -360,6 +360,7 @@ func TestSilentServers(t *testing.T) {
 		assert.Equal(t, answer.FindingDependency, out.Findings[0].Kind, name)
 		assert.Equal(t, c.says, out.Findings[0].Text, name)
 		assert.Equal(t, c.severity, out.Findings[0].Severity, name)
+		assert.Equal(t, []string{"httpclients"}, out.Findings[0].Next, "the process serves no requests")
 	}
 }
 

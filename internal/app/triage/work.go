@@ -156,6 +156,9 @@ func httpClients(_ context.Context, q *Answers) (view, error) {
 			waiting = nil
 		}
 		if f := silentServer(p, waiting, len(list.Noted()) == 0, serving); f != nil {
+			if len(q.served()) > 0 {
+				f.Next = append(f.Next, "requests")
+			}
 			v.found = append(v.found, *f)
 		}
 		// The time is fresh if a request is served, because the server notes the time on its connection.

@@ -70,22 +70,10 @@ func sortByTimes[T any](list []T, times func(*T) (user, kernel answer.Maybe[answ
 		recorded = recorded || user.Err() == nil
 	}
 	if !recorded {
-		return noTimesError{}
+		return threads.Untimed{}
 	}
 	slices.SortStableFunc(list, func(x, y T) int { return cmp.Compare(sum(y), sum(x)) })
 	return nil
-}
-
-// A noTimesError reports that the dump records no processor times.
-type noTimesError struct{}
-
-func (noTimesError) Error() string { return "processor times of threads: not in the dump" }
-
-func (noTimesError) Unwrap() error { return target.ErrNotInDump }
-
-// Advice names the dumps with processor times.
-func (noTimesError) Advice() string {
-	return "cores of the kernel, and minidumps with thread information, have them; clrthreads -stacks shows what the threads do"
 }
 
 func (o *osThreadOptions) setThread(c *cli.Context, list []stackwalk.Thread) error {

@@ -59,7 +59,7 @@ func Diagnosis(p *report.Page, g *answer.Diagnosis, o DiagnosisOptions) {
 	}
 	parts(p, g.Parts)
 	usedFiles(p, g.Used, o.Refused)
-	wantedFiles(p, g.Files)
+	wantedFiles(p, g)
 	if g.Secrets != nil {
 		knownSecrets(p, g.Secrets)
 	}
@@ -233,10 +233,28 @@ func foldedFiles(p *report.Page, files []answer.ModuleFile) (rest []answer.Modul
 	return rest
 }
 
-// wantedFiles lists missing files, grouped by reason and folder.
-func wantedFiles(p *report.Page, files []answer.WantedFile) {
+// wantedFiles lists missing files, grouped by reason and folder. Files for which another one was refused are a list of their own: their folder is
+// known, and has the wrong file.
+func wantedFiles(p *report.Page, g *answer.Diagnosis) {
+	refused := map[string]bool{}
+	for _, f := range g.Used {
+		refused[f.Path] = f.File == "" && len(f.Refused) > 0
+	}
+	missing, others := []answer.WantedFile(nil), []answer.WantedFile(nil)
+	for _, f := range g.Files {
+		if refused[f.Path] {
+			others = append(others, f)
+		} else {
+			missing = append(missing, f)
+		}
+	}
+	wantedList(p, "Missing files; pass their folder with --modules, or a --symbol-server that has their keys:", missing)
+	wantedList(p, "Refused files; another file of the name is wanted, which --modules or a --symbol-server with its key supplies:", others)
+}
+
+func wantedList(p *report.Page, title string, files []answer.WantedFile) {
 	if len(files) > 0 {
-		p.Print("\nMissing files; pass their folder with --modules, or a --symbol-server that has their keys:\n")
+		p.Print("\n" + title + "\n")
 	}
 	type group struct{ why, folder string }
 	var order []group

@@ -13,17 +13,18 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestMissingFilesAreGrouped: files of one folder that are missing for one reason share a heading.
+// TestMissingFilesAreGrouped: files of one folder that are missing for one reason share a heading. Files that were refused are not missing.
 func TestMissingFilesAreGrouped(t *testing.T) {
 	var b strings.Builder
 	p := report.NewPage(&b, false, nil)
-	wantedFiles(p, []answer.WantedFile{
+	wantedFiles(p, &answer.Diagnosis{Used: []answer.ModuleFile{{Path: "/app/f.dll", Refused: []string{"/m/f.dll: another file"}}, {Path: "/app/a.dll", File: "/m/a.dll"}}, Files: []answer.WantedFile{
 		{Path: "/app/a.dll", Identity: "time stamp 1, size 2", Key: "a.dll/12/a.dll", Why: "code"},
 		{Path: `C:\app\b.dll`, Identity: "known by its structure", Why: "code"},
 		{Path: "/app/c.dll", Identity: "time stamp 3, size 4", Key: "c.dll/34/c.dll", Why: "code"},
 		{Path: "/app/d.dll", Identity: "time stamp 5, size 6", Key: "d.dll/56/d.dll", Why: "names"},
 		{Path: "e.dll", Identity: "build id 7", Why: "names"},
-	})
+		{Path: "/app/f.dll", Identity: "time stamp 8, size 9", Key: "f.dll/89/f.dll", Why: "names"},
+	}})
 	require.NoError(t, p.Err())
 	assert.Equal(t, `
 Missing files; pass their folder with --modules, or a --symbol-server that has their keys:
@@ -36,6 +37,10 @@ Missing files; pass their folder with --modules, or a --symbol-server that has t
     d.dll: key d.dll/56/d.dll
   names:
     e.dll: build id 7
+
+Refused files; another file of the name is wanted, which --modules or a --symbol-server with its key supplies:
+  names, of /app/:
+    f.dll: key f.dll/89/f.dll
 `, b.String())
 }
 
