@@ -148,7 +148,7 @@ func (j *job) prepare(ctx context.Context) (err error) {
 			Next: cmp.Or(j.answer.Process.Next, j.p.Gcore()+" takes one without the runtime's help")}
 	}
 	if j.view, err = j.p.View(); err != nil {
-		return &processes.Refusal{Text: "the files of the process can't be reached", Err: err, Next: "run sosgo as the same user or as root, outside of the container"}
+		return &processes.Refusal{Text: "the files of the process can't be reached", Err: err, Next: j.p.Reach(err)}
 	}
 	j.mapped, _ = j.p.Mapped() // without it, there is no estimate
 	j.answer.Estimate = estimate(j.o.Kind, j.mapped, j.p.Threads())

@@ -158,7 +158,7 @@ func (s *System) findPort(p *Process) knowledge {
 	}
 	if loaded {
 		if p.Why = s.forked(p, maps); p.Why == nil {
-			p.Why = noPort(environment, envErr, viewErr, folders[0])
+			p.Why = p.noPort(environment, envErr, viewErr, folders[0])
 		}
 		return isDotnet
 	}
@@ -208,10 +208,18 @@ func (s *System) owner(p *Process) error {
 // switches are the variables that switch the diagnostics port off if they are 0. The runtime reads both prefixes.
 var switches = []string{"DOTNET_EnableDiagnostics", "COMPlus_EnableDiagnostics", "DOTNET_EnableDiagnostics_IPC", "COMPlus_EnableDiagnostics_IPC"}
 
+// Reach returns who can reach the files of the process, which err forbids. Root is refused without a capability that containers lack by default.
+func (p *Process) Reach(err error) string {
+	if p.system.Root && errors.Is(err, fs.ErrPermission) {
+		return fmt.Sprintf("root needs the capability SYS_PTRACE (kubectl debug --profile=sysadmin, docker run --cap-add SYS_PTRACE): add it, or run sosgo as user %d", p.UID)
+	}
+	return "run sosgo as the same user or as root, outside of the container"
+}
+
 // noPort returns the reason why a .NET process has no diagnostics port.
-func noPort(environment map[string]string, envErr, viewErr error, dir string) error {
+func (p *Process) noPort(environment map[string]string, envErr, viewErr error, dir string) error {
 	if err := cmp.Or(envErr, viewErr); err != nil {
-		return &Refusal{Text: "its environment and its files can't be read", Err: err, Next: "run sosgo as the same user or as root, outside of the container"}
+		return &Refusal{Text: "its environment and its files can't be read", Err: err, Next: p.Reach(err)}
 	}
 	for _, name := range switches {
 		if v, ok := environment[name]; ok && isZero(v) {

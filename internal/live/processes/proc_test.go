@@ -5,6 +5,7 @@ package processes
 import (
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"os"
 	"path/filepath"
@@ -316,4 +317,22 @@ func TestTemp(t *testing.T) {
 	}()
 	p := &Process{PID: os.Getpid(), Inner: os.Getpid(), UID: uint32(os.Getuid()), Port: port}
 	assert.Equal(t, []string{"/t", os.TempDir()}, p.Temp(t.Context()))
+}
+
+// TestReach names the capability that root lacks if it may not reach the files of a process, and who else can.
+func TestReach(t *testing.T) {
+	f := newFake(t)
+	f.process(12, 12, 5, "/nosuch", 2)
+	require.NoError(t, os.Remove(filepath.Join(f.dir, "12/environ")))
+	s := f.system()
+	list, err := s.List()
+	require.NoError(t, err)
+	require.Len(t, list.Processes, 1)
+	p := &list.Processes[0]
+	require.ErrorContains(t, p.Why, "its environment and its files can't be read")
+	assert.Equal(t, "run sosgo as the same user or as root, outside of the container", p.Next(p.Why))
+	assert.Equal(t, p.Next(p.Why), p.Reach(fs.ErrPermission))
+	s.Root = true
+	assert.Contains(t, p.Reach(fs.ErrPermission), "root needs the capability SYS_PTRACE")
+	assert.Contains(t, p.Reach(fs.ErrNotExist), "as the same user or as root")
 }
