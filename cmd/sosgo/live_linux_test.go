@@ -91,6 +91,98 @@ func TestLive(t *testing.T) {
 	}
 }
 
+// TestLivePod types the lines of docs/taking-dumps.md about Kubernetes in what pods are made of: a process namespace that both containers share, mount
+// namespaces of their own, a volume at one path, and a user that is not root.
+func TestLivePod(t *testing.T) {
+	programs := livePrograms(t)
+	if os.Getuid() != 0 {
+		t.Skip("only root makes namespaces with other users in them")
+	}
+	own := []string{"unshare", "--pid", "--fork", "--mount", "--mount-proc", "--kill-child", "sh", "-c"}
+	if out, err := exec.Command(own[0], append(own[1:], "mount -t tmpfs none /mnt")...).CombinedOutput(); err != nil {
+		t.Skipf("this machine does not allow it: %v: %s", err, out)
+	}
+	nobody := []string{"setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", "--bounding-set", "-all", "--inh-caps", "-all"}
+	const mounts = "mount -t tmpfs -o mode=1777 none TEMP && mount --bind VOLUME /mnt && "
+	for name, first := range map[string]string{"sidecar": `exec 3<&0; "$@" <&3 & wait`, "debug": `exec "$@"`} { // with process 1 of the pod, or as process 1
+		t.Run(name, func(t *testing.T) {
+			for _, program := range programs {
+				t.Run(filepath.Base(strings.Fields(program)[0]), func(t *testing.T) {
+					volume, scratch := openFolder(t), openFolder(t)
+					p := startLive(t, program, slices.Concat(own, []string{strings.ReplaceAll(mounts, "VOLUME", volume) + first, "sh"}, nobody), nil)
+					kind := []string{"-type", "full"} // single files have no other
+					if strings.HasPrefix(p.Platform, "linux") && fileExists(filepath.Join(filepath.Dir(p.program), "createdump")) {
+						kind = nil
+					}
+					beside := []string{"nsenter", "--target", strconv.Itoa(p.PID), "--pid", "unshare", "--mount", "sh", "-c", "mount -t proc none /proc && mount --bind " + volume +
+						" /mnt && mount --bind " + scratch + ` /tmp && mount -t tmpfs none /var/tmp && exec "$@"`, "sh"} // the program is not in its file system
+					list := psLive(t, slices.Concat(beside, nobody))
+					require.Len(t, list, 1)
+					assert.True(t, list[0].Answers)
+					assert.Equal(t, name == "debug", list[0].PID == 1)
+					id := []string{"-p", strconv.Itoa(list[0].PID)}
+					_, errs, _ := sosgoAs(t, slices.Concat(beside, nobody), "/", append([]string{"collect", "-type", "full", "-o", "/mnt/first.dmp"}, id...)...)
+					if !allowDumper(t, p, errs) {
+						require.NoError(t, os.Remove(filepath.Join(volume, "first.dmp")))
+					}
+					if name == "sidecar" {
+						podSidecar(t, slices.Concat(beside, nobody), volume, slices.Concat(id, kind))
+					} else {
+						podDebug(t, beside, nobody, scratch, slices.Concat(id, kind))
+					}
+					assert.Empty(t, leftInside(t, p))
+				})
+			}
+		})
+	}
+}
+
+func fileExists(name string) bool {
+	_, err := os.Stat(name)
+	return err == nil
+}
+
+// podSidecar takes a dump from a container of the same user, into a volume that both have at one path: it is not copied.
+func podSidecar(t *testing.T, as []string, volume string, options []string) {
+	out, errs, code := sosgoAs(t, as, "/", append([]string{"collect", "-o", "/mnt/app.dmp"}, options...)...)
+	require.Equal(t, cli.ExitOK, code, "%s%s", out, errs)
+	assert.NotContains(t, out, "copied")
+	st, err := os.Stat(filepath.Join(volume, "app.dmp"))
+	require.NoError(t, err)
+	assert.Equal(t, os.FileMode(0o600), st.Mode())
+	out, errs, code = sosgoAs(t, as, "/", append([]string{"collect", "-then", "triage", "-delete"}, options...)...)
+	assert.Contains(t, []int{cli.ExitOK, cli.ExitGate, cli.ExitNotInDump, cli.ExitCorrupt, cli.ExitUnsupported}, code, "%s%s", out, errs)
+	assert.Contains(t, out, "Nothing found:")
+	names, err := filepath.Glob(filepath.Join(volume, "*"))
+	require.NoError(t, err)
+	assert.Len(t, names, 1)
+}
+
+// podDebug takes a dump from a container of root, which needs a capability, and of the same user, which needs none. The pack is complete where the
+// program's files are not.
+func podDebug(t *testing.T, beside, nobody []string, scratch string, options []string) {
+	weak := slices.Concat(beside, []string{"setpriv", "--bounding-set", "-sys_ptrace", "--inh-caps", "-all"})
+	out, errs, code := sosgoAs(t, weak, "/", append([]string{"collect", "-o", "/tmp/none.dmp"}, options...)...)
+	assert.NotEqual(t, cli.ExitOK, code, out)
+	assert.Contains(t, errs, "root needs the capability SYS_PTRACE")
+	for name, as := range map[string][]string{"root": beside, "user": slices.Concat(beside, nobody)} {
+		out, errs, code = sosgoAs(t, as, "/", append([]string{"collect", "-pack", "-o", "/tmp/" + name + ".tar.zst"}, options...)...)
+		require.Equal(t, cli.ExitOK, code, "%s%s", out, errs)
+		file := filepath.Join(scratch, name+".tar.zst")
+		st, err := os.Stat(file)
+		require.NoError(t, err)
+		assert.Equal(t, os.FileMode(0o600), st.Mode())
+		out, errs, code = sosgoAs(t, nil, "/", "--offline", "-d", file, "doctor")
+		require.Equal(t, cli.ExitOK, code, "%s%s", out, errs)
+		assert.NotContains(t, out, "Missing files")
+		assert.NotContains(t, out, "refused")
+		require.NoError(t, os.Remove(file))
+	}
+	names, err := filepath.Glob(filepath.Join(scratch, "*"))
+	require.NoError(t, err)
+	assert.Empty(t, names)
+}
+
 // startLive starts a program and waits until ps lists it as one that answers.
 func startLive(t *testing.T, program string, before, as []string) *liveProgram {
 	t.Helper()
@@ -181,10 +273,7 @@ func collectLive(t *testing.T, p *liveProgram) {
 		file := filepath.Join(dir, kind+".dmp")
 		collect := append([]string{"collect", "-type", kind, "-o", file}, id...)
 		out, errs, code := sosgoAs(t, p.as, dir, collect...)
-		if _, after, refused := strings.Cut(errs, "may not run "); refused { // single-file programs of .NET Core 3.1 unpack it so
-			assert.Contains(t, errs, "make it executable")
-			dumper, _, _ := strings.Cut(after, ",")
-			require.NoError(t, os.Chmod(filepath.Join("/proc", strconv.Itoa(p.PID), "root", dumper), 0o755))
+		if allowDumper(t, p, errs) {
 			out, errs, code = sosgoAs(t, p.as, dir, collect...)
 		}
 		if kind != "full" && (strings.Contains(errs, "Only full dumps are supported by single file apps") || strings.Contains(errs, "only as a full dump")) {
@@ -219,6 +308,19 @@ func collectLive(t *testing.T, p *liveProgram) {
 	hidden, err := filepath.Glob(filepath.Join(dir, ".*sosgo*"))
 	require.NoError(t, err)
 	assert.Empty(t, append(hidden, leftInside(t, p)...))
+}
+
+// allowDumper makes createdump executable if errs says that it is not: single-file programs of .NET Core 3.1 unpack it so.
+func allowDumper(t *testing.T, p *liveProgram, errs string) bool {
+	t.Helper()
+	_, after, refused := strings.Cut(errs, "may not run ")
+	if !refused {
+		return false
+	}
+	assert.Contains(t, errs, "make it executable")
+	dumper, _, _ := strings.Cut(after, ",")
+	require.NoError(t, os.Chmod(filepath.Join("/proc", strconv.Itoa(p.PID), "root", dumper), 0o755))
+	return true
 }
 
 // leftInside lists the runtime's dumps that are left in the process's folder for temporary files.

@@ -26,6 +26,7 @@ import (
 type Options struct {
 	Kind  answer.DumpKind
 	Out   string // the dump; if empty, a name in the current folder
+	Brief bool   // the caller deletes the dump soon: without Out, a folder of temporary files serves where the current folder can't be written
 	In    string // the folder in which the runtime writes, as a path of the process; if empty, the first that is suitable
 	Leave bool   // leave the dump in that folder, under a name of its own
 	Force bool   // ask the runtime even if the estimate does not fit
@@ -169,6 +170,9 @@ func (j *job) output() error {
 	name := j.o.Out
 	if name == "" {
 		name = fmt.Sprintf("%s-%d-%s.dmp", fileName(j.p.Name), j.p.PID, time.Now().UTC().Format("20060102T150405"))
+		if j.o.Brief && !writable(".") {
+			name = filepath.Join(os.TempDir(), name)
+		}
 	}
 	if j.o.Leave {
 		j.created = filepath.Base(name)
@@ -190,6 +194,15 @@ func (j *job) output() error {
 	}
 	j.o.Out, j.answer.File = full, full
 	return nil
+}
+
+// writable reports whether this process can create files in a folder. As a user that is not root, it often stands in the root folder of a container.
+func writable(dir string) bool {
+	f, err := os.CreateTemp(dir, ".sosgo-*")
+	if err != nil {
+		return false
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name())) == nil
 }
 
 // fileName returns a name of a program with other characters than letters, digits and ._- replaced.

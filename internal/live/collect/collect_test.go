@@ -389,6 +389,24 @@ func TestOutput(t *testing.T) {
 	assert.ElementsMatch(t, []string{"file", "link", "late"}, left(t, dir, filepath.Join(r.root, "tmp")))
 }
 
+// TestBrief: a dump that is deleted soon is in a folder of temporary files if the current folder can't be written. Others are refused there.
+func TestBrief(t *testing.T) {
+	p, dir, temp := start(t, &fakeRuntime{write: writes("dump")}), t.TempDir(), t.TempDir()
+	t.Chdir(dir)
+	t.Setenv("TMPDIR", temp)
+	require.NoError(t, os.Remove(dir)) // also root can't create a file in it
+	_, err := Dump(t.Context(), p, Options{Kind: "heap"})
+	require.Error(t, err)
+	a, err := Dump(t.Context(), p, Options{Kind: "heap", Brief: true})
+	require.NoError(t, err)
+	assert.Equal(t, temp, filepath.Dir(a.File))
+	t.Chdir(t.TempDir())
+	a, err = Dump(t.Context(), p, Options{Kind: "heap", Brief: true})
+	require.NoError(t, err)
+	assert.NotEqual(t, temp, filepath.Dir(a.File))
+	assert.Len(t, left(t, filepath.Dir(a.File)), 1)
+}
+
 // TestNameOfLeft: an error about a dump that is left names it, and not how it was opened.
 func TestNameOfLeft(t *testing.T) {
 	p := start(t, &fakeRuntime{write: writes("dump")})

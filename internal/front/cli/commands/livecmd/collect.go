@@ -99,7 +99,7 @@ func askCollect(c *cli.Context, o *collectOptions) (*answer.Collected, error) {
 	}
 	folders := p.Folders() // while it runs
 	show := c.Progress("writing the dump")
-	a, err := collect.Dump(ctx, p, collect.Options{Kind: answer.DumpKind(o.Type), Out: out, In: o.In, Leave: o.Leave, Force: o.Force, Timeout: o.Timeout, Progress: show.Set,
+	a, err := collect.Dump(ctx, p, collect.Options{Kind: answer.DumpKind(o.Type), Out: out, Brief: o.Delete, In: o.In, Leave: o.Leave, Force: o.Force, Timeout: o.Timeout, Progress: show.Set,
 		Verify: func(_ context.Context, f *os.File) (answer.CollectedCheck, error) { return check(f) }})
 	show.Done()
 	stop()
