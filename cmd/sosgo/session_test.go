@@ -75,7 +75,7 @@ func TestLongSession(t *testing.T) {
 	s := &script{lines: lines, n: *sessionCommands}
 	require.Greater(t, s.n, 6*len(lines), "each command has to run before and after the first look")
 	code := cli.Main(t.Context(), []string{"-d", d.Path}, s, io.Discard, io.Discard, environment(nil))
-	assert.Equal(t, cli.ExitCorrupt, code, "the first failure is dumpobj 10")
+	assert.Equal(t, cli.ExitUsage, code, "the first failure is dumpobj 10")
 	t.Logf("after %d commands %+v, after %d %+v", s.n/3, s.early, s.n, s.late)
 	const slack = 2 << 20 // what the collector leaves differs a little
 	assert.Less(t, s.late.heap, s.early.heap+slack, "bytes")

@@ -173,7 +173,9 @@ func explained(c *cli.Context, run func() (report.Answer, error)) (report.Answer
 		case answer.AddressHeap: // damage may be the reason that no object was found
 		case answer.AddressUnmapped, answer.AddressUnknown:
 			own := errors.As(err, new(interface{ Advice() string }))
-			if code := cli.ExitCode(err); code == cli.ExitCorrupt || code == cli.ExitNotInDump && !own {
+			if cli.ExitCode(err) == cli.ExitCorrupt && !target.Available(Dump(c).Target(), a, 1) {
+				err = &strayError{&cli.AddressError{Err: err}, false} // not the dump is wrong
+			} else if code := cli.ExitCode(err); code == cli.ExitCorrupt || code == cli.ExitNotInDump && !own {
 				err = &strayError{err, code == cli.ExitNotInDump && target.ClaimsOf(Dump(c).Target()).Missing(a) == target.ErrNotInDump}
 			}
 		default:
