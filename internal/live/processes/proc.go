@@ -73,7 +73,11 @@ func (s *System) absent(pid int) error {
 	if known != isHidden {
 		return notFound(pid)
 	}
-	return &Refusal{Text: fmt.Sprintf("process %d can't be examined", pid), Next: fmt.Sprintf("run sosgo as user %d or as root", p.UID)}
+	next := fmt.Sprintf("run sosgo as user %d or as root", p.UID)
+	if s.Root {
+		next = p.Reach(fs.ErrPermission)
+	}
+	return &Refusal{Text: fmt.Sprintf("process %d can't be examined", pid), Next: next}
 }
 
 // States of a process for List.
@@ -211,7 +215,11 @@ var switches = []string{"DOTNET_EnableDiagnostics", "COMPlus_EnableDiagnostics",
 // Reach returns who can reach the files of the process, which err forbids. Root is refused without a capability that containers lack by default.
 func (p *Process) Reach(err error) string {
 	if p.system.Root && errors.Is(err, fs.ErrPermission) {
-		return fmt.Sprintf("root needs the capability SYS_PTRACE (kubectl debug --profile=sysadmin, docker run --cap-add SYS_PTRACE): add it, or run sosgo as user %d", p.UID)
+		const needs = "root needs the capability SYS_PTRACE (kubectl debug --profile=sysadmin, docker run --cap-add SYS_PTRACE)"
+		if p.UID == p.system.User {
+			return needs
+		}
+		return fmt.Sprintf("%s, or run sosgo as user %d", needs, p.UID)
 	}
 	return "run sosgo as the same user or as root, outside of the container"
 }
