@@ -198,11 +198,8 @@ func (j *job) output() error {
 
 // writable reports whether this process can create files in a folder. As a user that is not root, it often stands in the root folder of a container.
 func writable(dir string) bool {
-	f, err := os.CreateTemp(dir, ".sosgo-*")
-	if err != nil {
-		return false
-	}
-	return errors.Join(f.Close(), os.Remove(f.Name())) == nil
+	_, remove, err := outfile.TempDir(dir)
+	return err == nil && remove() == nil
 }
 
 // fileName returns a name of a program with other characters than letters, digits and ._- replaced.
