@@ -327,7 +327,10 @@ func (g *builder) metadata(rt *dac.Runtime) answer.PartDiagnosis {
 		p.Measure(words.ModulesUnlisted.Of(words.Text(err.Error())))
 	}
 	if emitted > 0 {
-		if p.Advice = g.larger(words.EmittedNoFile.Of(words.N(emitted))); p.Advice == "" {
+		if target.Kind(first) != target.ErrUnsupported { // no dump of a runtime without a known place for it helps
+			p.Advice = g.larger(words.EmittedNoFile.Of(words.N(emitted)))
+		}
+		if p.Advice == "" {
 			p.Measure(words.EmittedUnread.Of(words.Text(first.Error())))
 		}
 	}

@@ -1,6 +1,7 @@
 package doctor_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/app/doctor"
+	"github.com/sosgo/sosgo/internal/test/testcase"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 )
 
@@ -38,4 +40,18 @@ func TestWithoutRuntime(t *testing.T) {
 	assert.NotZero(t, g.Stored)
 	require.NotEmpty(t, g.Runtimes)
 	assert.False(t, g.Runtimes[0].Chosen)
+}
+
+// TestEmittedAdvice: a larger dump is not advised for modules made by Reflection.Emit of a runtime in which their metadata has no known place.
+func TestEmittedAdvice(t *testing.T) {
+	testdump.Corpus(t, testcase.Named("net8-stacks-triage"), func(t *testing.T, c *testdump.Dump) int {
+		v, err := c.View("")
+		require.NoError(t, err)
+		g := doctor.Of(v.Process, doctor.Options{})
+		i := slices.IndexFunc(g.Parts, func(p answer.PartDiagnosis) bool { return p.Part == answer.PartMetadata })
+		require.GreaterOrEqual(t, i, 0)
+		assert.Empty(t, g.Parts[i].Advice)
+		assert.Contains(t, g.Parts[i].Detail, "a module made by Reflection.Emit can't be read")
+		return 1
+	})
 }
