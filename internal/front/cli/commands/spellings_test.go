@@ -209,7 +209,7 @@ func TestQueryHelp(t *testing.T) {
 		"query from objects | group by gen | select count()":         `(?m) frozen$`,
 		"query from objects | where gen == \"loh\" | select gen":     `(?m)^loh$`,
 		"query from objects of System.String | select this | top 1 ": `1 row`,
-		"query from threads | select osid, user | top 1":              `(?m)^processor times of threads: not in the dump; cores of the kernel, and minidumps with thread information, have them`,
+		"query from threads | select osid, user | top 1":             `(?m)^processor times of threads: not in the dump; cores of the kernel, and minidumps with thread information, have them`,
 	} {
 		code, out, errs := runSpelling(t, "-d", dump, "-c", line)
 		assert.Zero(t, code, "%s: %s", line, errs)
