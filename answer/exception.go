@@ -60,8 +60,8 @@ type ThrownException struct {
 	// Nested is nil if there are no nested exceptions or they were not requested. An unreadable one has its address
 	// beside the error.
 	Nested iter.Seq2[*Exception, error] `json:"nested,omitempty" doc:"with -nested: exceptions that were being handled when it was thrown"`
-	// Others is set if the current thread has no exception.
-	Others []CarriedException `json:"others,omitempty" doc:"if the current thread threw none: the exceptions of the other threads"`
+	// Others is set if the current thread has no exception, or one that the runtime set for a fatal error in place of another one.
+	Others []CarriedException `json:"others,omitempty" doc:"if the current thread threw none: the exceptions of the other threads; if the runtime set its own for a fatal error: the thread's others"`
 	// Ended is set if the current thread has no exception, or all were requested, and no thread's record names the
 	// exception that ended the process.
 	Ended *EndingException `json:"ended,omitempty" doc:"if no thread has the exception that ended the process: the one that did, as far as the heap and the stack show"`

@@ -3,6 +3,7 @@ package crash
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
@@ -58,6 +59,11 @@ func Exception(ctx context.Context, p *process.Process, t *stackwalk.Thread, o E
 				lost = nil // t's record says that it threw none
 			}
 			return carriedByAll(c, rt, list, false, lost)
+		}
+		if err == nil && o.Address == 0 && lastState(rt, x.Exception.Address) == answer.CarriedFatal {
+			own, err := carriedBy(rt, []stackwalk.Thread{*t})
+			x.Note(err)
+			x.Others = describeCarried(rt, slices.DeleteFunc(own, func(other carried) bool { return other.thrown == x.Exception.Address }), &x.Gaps)
 		}
 		return x, err
 	})

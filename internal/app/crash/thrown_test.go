@@ -58,6 +58,17 @@ func TestException(t *testing.T) {
 	assert.ErrorIs(t, err, dac.ErrNotException)
 	_, err = crash.Exception(t.Context(), p, nil, crash.ExceptionOptions{})
 	assert.Error(t, err, "no thread")
+
+	// For an access violation, the runtime sets an exception that it made in advance in place of the one that it handles.
+	assert.Empty(t, x.Others)
+	const engine = 0x7f2fd9800178
+	managed, fatal := *thread.Managed, *thread
+	fatal.Managed, managed.LastThrown = &managed, engine
+	set, err := crash.Exception(t.Context(), p, &fatal, crash.ExceptionOptions{})
+	require.NoError(t, err)
+	assert.Equal(t, "System.ExecutionEngineException", set.Exception.Type.S)
+	require.NotEmpty(t, set.Others)
+	assert.Equal(t, x.Exception.Address, set.Others[0].Exception)
 }
 
 // TestExceptionOfLostThread: if the list of threads is cut, nobody is said to have no exception, and what ended the process is unknown.

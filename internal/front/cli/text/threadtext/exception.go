@@ -33,6 +33,12 @@ func ThrownException(p *report.Page, x *answer.ThrownException, o ExceptionOptio
 		return
 	}
 	exception(p, x.Exception, o.Lines)
+	if len(x.Others) > 0 && !p.SOS {
+		p.Print("The runtime set this exception for a fatal error. The thread has another one, which pe ADDRESS prints:\n")
+		for i := range x.Others {
+			carried(p, &x.Others[i])
+		}
+	}
 	if !o.Nested {
 		if x.HasNested {
 			p.Print("There are nested exceptions on this thread. Run with -nested for details\n")
