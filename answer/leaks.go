@@ -47,6 +47,7 @@ const (
 	SuspectCancellation SuspectKind = "cancellation"     // many callbacks registered with one CancellationTokenSource
 	SuspectRootScope    SuspectKind = "root scope"       // many disposables kept by the root scope of a service provider
 	SuspectThreadStatic SuspectKind = "thread static"    // a thread static field with values of several threads
+	SuspectThreadLocal  SuspectKind = "thread local"     // a ThreadLocal with values of several threads
 	SuspectInterned     SuspectKind = "interned strings" // strings in the runtime's arrays for literals and interned strings
 	SuspectWeak         SuspectKind = "weak references"  // many weak references of one owner, most of them dead
 )
@@ -62,7 +63,7 @@ const (
 
 // A Suspect is a holder of much memory, or a pattern that usually leaks.
 type Suspect struct {
-	Kind SuspectKind `json:"kind" doc:"\"accumulation\", \"object\", \"group\", \"event\", \"timers\", \"cancellation\", \"root scope\", \"weak references\", \"thread static\" or \"interned strings\""`
+	Kind SuspectKind `json:"kind" doc:"\"accumulation\", \"object\", \"group\", \"event\", \"timers\", \"cancellation\", \"root scope\", \"weak references\", \"thread static\", \"thread local\" or \"interned strings\""`
 	Statement
 	Remedy  Statement      `json:"remedy,omitzero" doc:"why it is not collected, and what would free it"`
 	Verdict SuspectVerdict `json:"verdict" doc:"\"suspect\" if it retains its share of a heap that is not small, else \"notable\""`
@@ -72,8 +73,8 @@ type Suspect struct {
 	Owner    *PathObject   `json:"owner,omitempty" doc:"the collection, delegate or other object that the point belongs to, if that is another one"`
 	Elements Maybe[uint64] `json:"elements,omitzero" doc:"elements that the collection says it has, or handlers, registrations, timers, weak references"`
 	AtLeast  bool          `json:"atLeast,omitempty" doc:"there are more elements than were looked at"`
-	Roots    int           `json:"roots,omitempty" doc:"how many threads have a value of the thread static field, or how many arrays have the interned strings"`
-	Dead     uint64        `json:"dead,omitempty" doc:"of weak references: how many of the elements lead to nothing any more, or to garbage"`
+	Roots    int           `json:"roots,omitempty" doc:"how many threads have a value of the thread static field or of the ThreadLocal, or how many arrays have the interned strings"`
+	Dead     uint64        `json:"dead,omitempty" doc:"of weak references: how many of the elements lead to nothing any more, or to garbage; of a ThreadLocal: how many values are of threads that have ended"`
 	Retained uint64        `json:"retained" doc:"bytes that would be free without it"`
 	Share    float64       `json:"share" doc:"that in percent of all that lives"`
 	// Kept is empty if the root of Path alone keeps it alive.
@@ -92,7 +93,9 @@ type Suspect struct {
 	Literals bool `json:"literals,omitempty" doc:"strings in an array of objects to which a strong handle leads directly: the runtime keeps literals and interned strings so"`
 	// Targets counts the objects that delegates, timers and registrations call.
 	Targets []TypeCount `json:"targets,omitempty" doc:"types of the objects that handlers, timers or registrations call, or of disposables"`
-	Name    Text        `json:"name,omitzero" doc:"the event, the delegate, or the method that timers call"`
+	Name    Text        `json:"name,omitzero" doc:"the event, the delegate, the static field, or the method that timers call"`
+	// Link is set for a chain of objects: Members counts them.
+	Link Text `json:"link,omitzero" doc:"of a chain of objects: the field by which each of the members refers to the next"`
 	// Delegate reports that Name is a field or an element of a delegate type, and not known to be an event.
 	Delegate bool `json:"delegate,omitempty" doc:"name is a field or an element of a delegate type, and not known to be an event"`
 	// Turnover is the evidence that the elements of a collection are replaced again and again.

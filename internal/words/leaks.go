@@ -23,6 +23,8 @@ var (
 	NoHolder      = say("no large holder", "no single holder retains {share} of live memory (and {size})")
 
 	KeptInThreads = say("kept by a thread static", "kept by thread static {field} in {threads} threads")
+	KeptInLocal   = say("kept by a ThreadLocal", "kept by ThreadLocal {field}, of {threads} threads{ended?}")
+	ThreadsEnded  = say("threads that have ended", " ({ended} of them have ended)")
 	KeptByHandles = say("kept by handles", "each kept by a handle of its own ({kind})")
 	KeptInWays    = say("kept in several ways", "kept in {ways} ways: {roots}")
 	KeptInMany    = say("kept in many ways", "kept in {ways} ways, among them {roots}")
@@ -42,6 +44,8 @@ var (
 
 	OftenChanged  = say("elements replaced", "its elements come and go, as in a cache with a limit: {changes} changes of {elements} elements")
 	AtCapacity    = say("collection at its capacity", "it is full, as a cache with a limit is: its {elements} elements are as many as the read-only field {field} says, after {changes} changes")
+	AtConstant    = say("collection at a constant", "it is full, as a cache with a limit is: its {elements} elements are as many as a number in {method}, which removes some")
+	QueueBeside   = say("queue beside a collection", "its elements come and go, as in a cache with a limit: {queue} beside it was changed {changes} times for {elements} elements")
 	WithinLimit   = say("cache within its limit", "it is a cache with a limit: its entries have a size of {sum} of at most {limit} (SizeLimit)")
 	YoungElements = say("young elements", "its elements come and go, as in a cache with a limit: {younger} of {elements} are in places that are older")
 
@@ -67,6 +71,9 @@ var (
 	WeakDeadOfRead   = say("dead weak references of those that were read", "{dead} of {elements} weak references that were read in one {type} are dead")
 	InThreads        = say("thread static of several threads", "thread static {field} in {threads} threads")
 	InternedInAll    = say("interned strings in arrays", "{strings} strings that are interned (String.Intern) or literals, in {arrays array|arrays}")
+	InLocal          = say("ThreadLocal of several threads", "ThreadLocal {field} with values of {threads} threads{ended?}")
+	LinkedBy         = say("link of a chain", " (each refers to the next by {field})")
+	LinkedMembers    = say("chain of objects", "{members} {type} in a chain{link?}")
 	OneWithElements  = say("one object with elements", "one {type} with {elements element|elements}")
 	OneObject        = say("one object", "one {type}")
 
@@ -85,6 +92,7 @@ var (
 	FreedWays       = say("what frees an object kept in several ways", "each of these must release it")
 	FreedStatic     = say("what frees objects of a static field", "a static field keeps it alive until the program removes it or sets the field to null")
 	FreedThread     = say("what frees objects of a thread static", "a thread static keeps it alive as long as the thread lives, unless the program removes it")
+	FreedLocal      = say("what frees values of a ThreadLocal", "a ThreadLocal keeps a value for each thread until the thread ends, and those of all threads if it tracks all values, unless it is disposed of")
 	FreedStack      = say("what frees objects of a stack", "a running method refers to it: it can be collected when the method returns or no longer needs it")
 	FreedFinalizer  = say("what frees a finalized object", "it awaits finalization and can be collected afterwards")
 	FreedHandle     = say("what frees the object of a handle", "a GC handle keeps it alive until the handle is freed")

@@ -17,6 +17,9 @@ func (f *finder) kept(ctx context.Context, out *answer.Suspect, s *suspect) erro
 	case answer.SuspectThreadStatic:
 		out.Kept = says.InThreads(out)
 		return nil
+	case answer.SuspectThreadLocal:
+		out.Kept = says.InLocal(out)
+		return nil
 	case answer.SuspectGroup:
 		if out.Kept = says.ByHolders(out.Holders, out.Others); !out.Kept.IsZero() {
 			return nil

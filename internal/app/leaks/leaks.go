@@ -73,7 +73,7 @@ func Find(ctx context.Context, x *graph.Holders, r *objects.Reader, o Options) (
 			beside.Go(func() { _, _ = f.g.Referrers(ctx) }) // callers of Referrers get the error
 		}
 		return nil
-	}, f.events, f.timers, f.cancellations, f.scopes, f.weakReferences, f.threadStatics, f.interned, f.shared, f.groups, f.accumulations, f.single,
+	}, f.events, f.timers, f.cancellations, f.scopes, f.weakReferences, f.threadStatics, f.threadLocals, f.interned, f.shared, f.groups, f.accumulations, f.single,
 		f.report, f.finalization} {
 		if err := step(ctx); err != nil {
 			return nil, err
@@ -137,6 +137,7 @@ type suspect struct {
 	name     answer.Text
 	delegate bool // name is no event
 	awaits   answer.Text
+	link     answer.Text // of a chain: the field that refers to the next member
 	locals   []answer.AsyncLocalValues
 	table    answer.Statement // names the ConditionalWeakTable that attaches it or its members
 }
@@ -184,6 +185,7 @@ const (
 	patternScope
 	patternWeak
 	patternTable
+	patternThreadLocal
 	patterns
 	patternLarge = patterns // a retained size large enough to list
 )
@@ -194,7 +196,7 @@ func (f *finder) pick(ctx context.Context) error {
 	masks := make([]uint8, len(f.g.Types()))
 	for p, types := range [...][]bool{patternEvent: typesOf[*multicast](f), patternTimer: typesOf[*timer](f), patternCallback: typesOf[*callback](f),
 		patternScope: typesOf[*scope](f), patternWeak: typesOf[*objects.WeakReference](f),
-		patternTable: typesOf[*weakTable](f)} {
+		patternTable: typesOf[*weakTable](f), patternThreadLocal: typesOf[*threadLocal](f)} {
 		for i, is := range types {
 			if is {
 				masks[i] |= 1 << p
@@ -488,6 +490,9 @@ func (f *finder) single(ctx context.Context) error {
 		s := suspect{kind: answer.SuspectObject, point: point, owner: owner, retained: f.doms.Retained(point), typ: -1}
 		s.elements = f.elements(s.owner, point)
 		if err := f.count(ctx, &s); err != nil {
+			return err
+		}
+		if err := f.linked(ctx, &s); err != nil {
 			return err
 		}
 		f.found = append(f.found, s)

@@ -426,3 +426,34 @@ func TestFullCaches(t *testing.T) {
 	assert.Equal(t, "it is full, as a cache with a limit is: its 500 elements are as many as the read-only field capacity says, after 1481 changes", says["Mart.Lru"])
 	assert.Equal(t, "it is a cache with a limit: its entries have a size of 232400 of at most 245000 (SizeLimit)", says["Microsoft.Extensions.Caching.Memory.MemoryCache"])
 }
+
+// TestFarm checks that a cache without a count of its changes is known by the queue of its keys, and one with a constant limit by its code, but not one
+// that only grows beside such a queue and below such a constant. A chain counts its objects, and the values of a ThreadLocal are one holder.
+func TestFarm(t *testing.T) {
+	d, err := sosgo.Open("../../../testdata/dumps/values/net10-owners/net10-owners.dmp.zst", sosgo.Options{Offline: true})
+	require.NoError(t, err)
+	defer d.Close()
+	a := findIn(t, d, leaks.Options{})
+	var titles []string
+	turnover := map[uint64]string{}
+	for i := range a.Suspects {
+		s := &a.Suspects[i]
+		titles = append(titles, s.Text)
+		if s.Members != nil {
+			turnover[s.Members.Count] = s.Turnover.Text
+		}
+	}
+	assert.Equal(t, []string{
+		"ThreadLocal Farm.Locals.scratch with values of 6 threads (3 of them have ended)",
+		"300 Farm.Doc in a chain (each refers to the next by Next)",
+		"500 elements in one System.Collections.Concurrent.ConcurrentDictionary<System.Int32, System.Byte[]>",
+		"480 elements in one System.Collections.Concurrent.ConcurrentDictionary<System.Int32, System.Byte[]>",
+		"450 System.Collections.Generic.LinkedListNode<System.Byte[]> owned by one Farm.Constant",
+	}, titles)
+	assert.Equal(t, "its elements come and go, as in a cache with a limit: System.Collections.Concurrent.ConcurrentQueue<System.Int32> beside it was changed 38540 times for 500 elements",
+		turnover[500])
+	assert.Equal(t, "it is full, as a cache with a limit is: its 450 elements are as many as a number in Farm.Constant.Put, which removes some", turnover[450])
+	assert.Empty(t, turnover[480], "it only grows")
+	local := of(t, a, func(s *answer.Suspect) bool { return s.Kind == answer.SuspectThreadLocal })
+	assert.Equal(t, "kept by ThreadLocal Farm.Locals.scratch, of 6 threads (3 of them have ended)", local.Kept.Text)
+}

@@ -3,10 +3,13 @@ package leaks
 import (
 	"cmp"
 	"context"
+	"slices"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -31,9 +34,12 @@ func (f *finder) takeSum(ctx context.Context, kind answer.SuspectKind, s *sum) (
 	types := map[int]*groupBy{}
 	for _, n := range s.nodes {
 		f.summed.Add(n)
-		children, err := f.doms.Children(ctx, n)
-		if err != nil {
-			return nil, err
+		children := []graph.Node{n}
+		if !f.g.IsObject(n) {
+			var err error
+			if children, err = f.doms.Children(ctx, n); err != nil {
+				return nil, err
+			}
 		}
 		if err := f.group(ctx, types, children, nil); err != nil {
 			return nil, err
@@ -58,14 +64,13 @@ func (f *finder) threadStatics(ctx context.Context) error {
 		class target.Addr
 		name  string
 	}
-	byField, order := map[field]*sum{}, []field(nil)
+	byField, shared, order := map[field]*sum{}, map[field][]graph.Node{}, []field(nil)
 	for n := graph.Node(f.g.Objects()); n < f.g.Root(); n++ {
 		source := f.g.Source(n)
 		if source.Kind != graph.SourceField || source.Thread == nil || source.Static == nil || source.Static.Field == nil || source.Static.Field.Declaring == nil {
 			continue
 		}
-		size := f.doms.Retained(n)
-		if size == 0 || !f.live.Live(n) {
+		if !f.live.Live(n) {
 			continue
 		}
 		key := field{source.Static.Field.Declaring.MT.Addr, source.Static.Field.Name}
@@ -73,10 +78,24 @@ func (f *finder) threadStatics(ctx context.Context) error {
 			byField[key] = &sum{}
 			order = append(order, key)
 		}
-		byField[key].add(n, size)
+		if size := f.doms.Retained(n); size > 0 {
+			byField[key].add(n, size)
+			continue
+		}
+		for _, value := range f.g.Referents(n) { // something else refers to it, too
+			shared[key] = append(shared[key], value)
+		}
 	}
 	for _, key := range order {
 		values := byField[key]
+		own := func(source graph.Node, _ []graph.Node) bool {
+			s := f.g.Source(source)
+			return s.Kind == graph.SourceField && s.Thread != nil && s.Static != nil && s.Static.Field != nil && s.Static.Field.Declaring != nil &&
+				key == field{s.Static.Field.Declaring.MT.Addr, s.Static.Field.Name}
+		}
+		if err := f.addShared(ctx, values, shared[key], own); err != nil {
+			return err
+		}
 		if !values.listed(f) {
 			continue
 		}
@@ -85,10 +104,126 @@ func (f *finder) threadStatics(ctx context.Context) error {
 			return err
 		}
 		if s != nil {
-			s.name = f.a.Text(f.g.Source(values.nodes[0]).Static.Name())
+			s.name = f.a.Text(f.staticName(key.class, key.name))
 		}
 	}
 	return ctx.Err()
+}
+
+// staticName returns the name of a static field with its class.
+func (f *finder) staticName(class target.Addr, field string) (string, error) {
+	name, err := f.r.Runtime().TypeName(class, dac.NameManaged)
+	return name + "." + field, err
+}
+
+// addShared adds values that other roots keep, too, if all of these are stacks: a method that works with the value of its thread has it in a variable. own
+// reports whether a path belongs to the sum, given the Source at its start. Some values stand for all of them.
+func (f *finder) addShared(ctx context.Context, s *sum, values []graph.Node, own func(source graph.Node, path []graph.Node) bool) error {
+	with := *s
+	with.nodes = slices.Clone(s.nodes)
+	var added []graph.Node
+	for _, n := range values {
+		if f.g.IsObject(n) && f.live.Live(n) && !f.g.IsObject(f.doms.Idom(n)) && !slices.Contains(added, n) {
+			with.add(n, f.doms.Retained(n))
+			added = append(added, n)
+		}
+	}
+	if len(added) == 0 || !with.listed(f) {
+		return ctx.Err()
+	}
+	asked := min(len(added), followed, max(1, maxFollowed/max(1, f.g.Objects())))
+	for i := range asked {
+		ways, err := f.ways(ctx, added[i*len(added)/asked], f.through)
+		if err != nil {
+			return err
+		}
+		for _, w := range ways {
+			if k := f.g.Source(w.source); k == nil || k.Kind != graph.SourceThread && k.Kind != graph.SourceFrame && !own(w.source, w.nodes) {
+				return nil
+			}
+		}
+	}
+	*s = with
+	return nil
+}
+
+// The values of a ThreadLocal are in a list of slots (ThreadLocal.cs). Each slot is in the table of its thread, too. If the ThreadLocal tracks all values,
+// a slot of a thread that has ended stays without a table.
+type (
+	threadLocal struct {
+		_     objects.Shape    `of:"System.Threading.ThreadLocal<>"`
+		Slots objects.RefField `field:"_linkedSlot"`
+	}
+	threadSlot struct {
+		_     objects.Shape    `of:"System.Threading.ThreadLocal<>+LinkedSlot"`
+		Next  objects.RefField `field:"_next"`
+		Table objects.RefField `field:"_slotArray"`
+		Value objects.RefField `field:"_value"`
+	}
+)
+
+// threadLocals finds ThreadLocals with values of several threads that retain much together.
+func (f *finder) threadLocals(ctx context.Context) error {
+	return f.living(ctx, patternThreadLocal, func(n graph.Node) {
+		var values sum
+		ended, slots, shared := 0, []graph.Node(nil), []graph.Node(nil)
+		l, x, err := bind[*threadLocal](f, n)
+		if err != nil {
+			return // of values that are no references
+		}
+		next := &l.Slots
+		for range maxRead {
+			slot, at, err := bindAt[*threadSlot](f, next, x)
+			if err != nil || slot == nil {
+				break
+			}
+			value, err := f.nodeAt(&slot.Value, at)
+			self, known := f.g.Node(at.Object())
+			if err == nil && value != graph.NoNode && known {
+				if slots = append(slots, self); f.doms.Idom(value) == self { // no thread has it in its table, or on its stack
+					values.add(value, f.doms.Retained(value))
+				} else {
+					shared = append(shared, value)
+				}
+				if table, err := slot.Table.Addr(at); err == nil && table == 0 {
+					ended++
+				}
+			}
+			next, x = &slot.Next, at
+		}
+		through := func(_ graph.Node, path []graph.Node) bool { return slices.Contains(path, n) }
+		if f.addShared(ctx, &values, shared, through) != nil || len(values.nodes) < 2 || !values.listed(f) {
+			return // an error of the context ends the walk
+		}
+		s, err := f.takeSum(ctx, answer.SuspectThreadLocal, &values)
+		if err != nil || s == nil {
+			return
+		}
+		f.take(slots)
+		for _, value := range values.nodes {
+			f.covered[f.top(value)] += f.doms.Retained(value)
+		}
+		s.dead = uint64(ended)
+		s.name, err = f.fieldTo(ctx, n)
+		f.a.Note(err)
+	})
+}
+
+// fieldTo names the field that refers to an object on the best path to it.
+func (f *finder) fieldTo(ctx context.Context, n graph.Node) (answer.Text, error) {
+	path, err := f.path(ctx, n)
+	if err != nil || len(path) < 2 {
+		return answer.Text{}, err
+	}
+	before := path[len(path)-2]
+	if !f.g.IsObject(before) {
+		return f.x.Names().Text(&f.a.Gaps, before), nil
+	}
+	field, err := f.x.Names().Name(ctx, before, n)
+	if name := f.typeName(before); err == nil && name != "" && field != "" {
+		return answer.Text{S: name + "." + field}, nil
+	}
+	return answer.Text{}, err
 }
 
 // interned finds the strings in the runtime's arrays for literals and interned strings. Each array has few of them.

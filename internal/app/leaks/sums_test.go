@@ -17,29 +17,40 @@ import (
 // every lists holders of any size.
 var every = leaks.Options{Bytes: 1, Least: 0.00001, Count: 2, Top: 10_000}
 
-// TestThreadStatics checks that the values of one thread static field in several threads are one holder: it retains
-// what the dominator tree has below the field in each thread, and no other suspect is in one of them.
+// TestThreadStatics checks that the values of one thread static field in several threads are one holder: it retains what the dominator tree has below the
+// field in each thread, and below values that a stack has, too. No other suspect is in one of them.
 func TestThreadStatics(t *testing.T) {
 	d := testdump.OpenCase(t, "web-net10-withheap")
 	g, _, doms := owners(t, d)
 	sizes, threads := map[string]uint64{}, map[string]int{}
+	most, mostThreads := map[string]uint64{}, map[string]int{} // with values that a stack may have, too
 	for n := graph.Node(g.Objects()); n < g.Root(); n++ {
 		s := g.Source(n)
-		if s.Kind != graph.SourceField || s.Thread == nil || doms.Retained(n) == 0 {
+		if s.Kind != graph.SourceField || s.Thread == nil {
 			continue
 		}
 		name, err := s.Static.Name()
 		require.NoError(t, err)
-		sizes[name] += doms.Retained(n)
-		threads[name]++
+		most[name] += doms.Retained(n)
+		mostThreads[name]++
+		if doms.Retained(n) > 0 {
+			sizes[name] += doms.Retained(n)
+			threads[name]++
+			continue
+		}
+		for _, value := range g.Referents(n) {
+			most[name] += doms.Retained(value)
+		}
 	}
 	summed, points := map[string]bool{}, []target.Addr(nil)
 	for _, s := range find(t, d, every).Suspects {
 		switch s.Kind {
 		case answer.SuspectThreadStatic:
 			summed[s.Name.S] = true
-			assert.Equal(t, sizes[s.Name.S], s.Retained, s.Name.S)
-			assert.Equal(t, threads[s.Name.S], s.Roots, s.Name.S)
+			assert.GreaterOrEqual(t, s.Retained, sizes[s.Name.S], s.Name.S)
+			assert.LessOrEqual(t, s.Retained, most[s.Name.S], s.Name.S)
+			assert.GreaterOrEqual(t, s.Roots, threads[s.Name.S], s.Name.S)
+			assert.LessOrEqual(t, s.Roots, mostThreads[s.Name.S], s.Name.S)
 			assert.Contains(t, s.Kept.Text, s.Name.S)
 			assert.Greater(t, s.Roots, 1)
 		case answer.SuspectObject, answer.SuspectAccumulation:

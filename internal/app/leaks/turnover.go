@@ -8,9 +8,7 @@ import (
 	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/app/leaks/internal/says"
-	"github.com/sosgo/sosgo/internal/base/compilernames"
 	"github.com/sosgo/sosgo/objects"
-	"github.com/sosgo/sosgo/target"
 )
 
 // The collections that count their changes: additions, and in some versions removals.
@@ -22,6 +20,20 @@ type (
 	changingList struct {
 		_       objects.Shape    `of:"System.Collections.Generic.List<>|System.Collections.Generic.Queue<>|System.Collections.Generic.LinkedList<>"`
 		Changes objects.IntField `field:"_version|version"`
+	}
+)
+
+// A ConcurrentQueue has its elements in segments. The last one is a ring, and stays while its elements come and go (ConcurrentQueueSegment.cs).
+type (
+	concurrentQueue struct {
+		_    objects.Shape    `of:"System.Collections.Concurrent.ConcurrentQueue<>"`
+		Head objects.RefField `field:"_head"`
+	}
+	concurrentSegment struct {
+		_       objects.Shape    `of:"System.Collections.Concurrent.ConcurrentQueueSegment<>"`
+		Removed objects.IntField `field:"_headAndTail.Head"`
+		Added   objects.IntField `field:"_headAndTail.Tail"`
+		Next    objects.RefField `field:"_nextSegment"`
 	}
 )
 
@@ -61,11 +73,15 @@ func (f *finder) turnover(s *suspect) answer.Statement {
 		return answer.Statement{}
 	}
 	if s.elements.Err() == nil && s.elements.Value > 0 {
-		if changes := f.changes(n); changes/manyChanges >= s.elements.Value {
+		if changes, _ := f.changes(n); changes/manyChanges >= s.elements.Value {
 			return says.Changed(changes, s.elements.Value)
 		}
 	}
-	if says := f.limited(n); !says.IsZero() {
+	if c, x, err := bind[*limitedCache](f, n); err == nil {
+		if says := f.cacheLimit(c, x); !says.IsZero() {
+			return says
+		}
+	} else if says := f.limited(n); !says.IsZero() {
 		return says
 	}
 	if s.younger >= manyReplaced && 100*s.younger >= moreReplaced*s.count {
@@ -73,55 +89,6 @@ func (f *finder) turnover(s *suspect) answer.Statement {
 	}
 	return answer.Statement{}
 }
-
-// limited returns the evidence that a MemoryCache has a limit, or that an object of the program has as many elements in a collection as a field says
-// that it has read-only, and has replaced some. A collection that only grows is of that size for a moment.
-func (f *finder) limited(n graph.Node) answer.Statement {
-	if c, x, err := bind[*limitedCache](f, n); err == nil {
-		return f.cacheLimit(c, x)
-	}
-	if answer.LibraryMethod(f.typeName(n) + ".") {
-		return answer.Statement{}
-	}
-	o, err := f.object(n)
-	if err != nil {
-		return answer.Statement{}
-	}
-	fields, err := o.Type.Fields()
-	if err != nil {
-		return answer.Statement{}
-	}
-	limits := map[uint64]string{}
-	for _, field := range fields {
-		if field.Err() != nil || field.Static || field.Attributes&readOnly == 0 {
-			continue
-		}
-		if v, err := field.At(target.Addr(objects.InstanceOf(o))).Int(); err == nil && v >= manyReplaced {
-			limits[uint64(v)] = field.Name
-		}
-	}
-	if len(limits) == 0 {
-		return answer.Statement{}
-	}
-	for _, c := range f.g.Referents(n) {
-		if !f.g.IsObject(c) || f.doms.Idom(c) != n {
-			continue
-		}
-		count := f.elements(graph.NoNode, c)
-		field := limits[count.Value]
-		if count.Err() != nil || field == "" {
-			continue
-		}
-		replaced := max(manyReplaced, count.Value/100*moreReplaced)
-		if changes := f.changes(c); changes >= count.Value+replaced {
-			return says.Full(count.Value, compilernames.Pretty(field), changes)
-		}
-	}
-	return answer.Statement{}
-}
-
-// readOnly is the flag of a field that only constructors set (FieldAttributes.InitOnly, ECMA-335 II.23.1.5).
-const readOnly = 0x20
 
 // cacheLimit returns the evidence that a MemoryCache has a limit, and keeps it.
 func (f *finder) cacheLimit(c *limitedCache, x objects.Instance) answer.Statement {
@@ -148,19 +115,42 @@ func (f *finder) cacheLimit(c *limitedCache, x objects.Instance) answer.Statemen
 	return says.Limited(uint64(sum), uint64(limit))
 }
 
-// changes returns how often a collection was changed, or 0 if it does not count that.
-func (f *finder) changes(n graph.Node) uint64 {
-	changes := int64(0)
+// changes returns how often a collection was changed. counts is false if it does not count that.
+func (f *finder) changes(n graph.Node) (changes uint64, counts bool) {
+	var field *objects.IntField
 	set, x, err := bind[*changingSet](f, n)
 	if err == nil {
-		changes, err = set.Changes.Int(x)
-	} else if list, x, other := bind[*changingList](f, n); other == nil {
-		changes, err = list.Changes.Int(x)
+		field = &set.Changes
+	} else if list, at, other := bind[*changingList](f, n); other == nil {
+		field, x = &list.Changes, at
+	} else {
+		return 0, false
 	}
-	if err != nil || changes < 0 {
-		return 0
+	v, err := field.Int(x)
+	if err != nil || v < 0 {
+		return 0, true
 	}
-	return uint64(changes)
+	return uint64(v), true
+}
+
+// queueChanges returns the number of elements of a queue, and how often some were added and removed. ok is false unless the queue has one segment, which
+// counts both: others have taken their counts with them.
+func (f *finder) queueChanges(n graph.Node) (elements, changes uint64, ok bool) {
+	queue, x, err := bind[*concurrentQueue](f, n)
+	if err != nil {
+		return 0, 0, false
+	}
+	s, at, err := bindAt[*concurrentSegment](f, &queue.Head, x)
+	if err != nil || s == nil {
+		return 0, 0, false
+	}
+	next, err := s.Next.Addr(at)
+	removed, noHead := s.Removed.Int(at)
+	added, noTail := s.Added.Int(at)
+	if err != nil || noHead != nil || noTail != nil || next != 0 || removed < 0 || added < removed {
+		return 0, 0, false
+	}
+	return uint64(added - removed), uint64(added + removed), true
 }
 
 // isYounger reports whether an element is younger than the node that has it.

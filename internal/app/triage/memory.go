@@ -407,7 +407,7 @@ func holderSays(list []*answer.Suspect, h held) answer.Statement {
 	s := list[0]
 	name := holderName(list)
 	switch m := members(s); {
-	case s.Kind == answer.SuspectGroup || s.Kind == answer.SuspectThreadStatic:
+	case s.Kind == answer.SuspectGroup || ofThreads(s) || !s.Link.IsZero():
 		return words.Holders.Of(name, h.size, h.share, answer.Statement{}, h.local, h.keeper)
 	case s.Kind == answer.SuspectTimers && s.Elements.Err() == nil && !s.Awaits.IsZero():
 		return words.Delays.Of(words.Commas(s.Elements.Value), words.Method(s.Awaits.String()), h.size, h.share, h.local, h.keeper)
@@ -434,9 +434,11 @@ func holderName(list []*answer.Suspect) answer.Statement {
 	switch {
 	case len(list) > 1:
 		return words.Objects.Of(words.Commas(len(list)), words.Type(p.Type.String()), answer.Statement{})
+	case !s.Link.IsZero() && s.Members != nil:
+		return words.LinkedMembers.Of(words.Commas(s.Members.Count), words.Type(s.Members.Type.String()), words.LinkedBy.Of(words.Field(s.Link.String())))
 	case p != nil:
 		return words.ObjectOfType.Of(words.Type(p.Type.String()), words.ShortObject(p.Address))
-	case s.Members != nil && (s.Name.S == "" || s.Kind == answer.SuspectThreadStatic):
+	case s.Members != nil && (s.Name.S == "" || ofThreads(s)):
 		owners := answer.Statement{}
 		if o := leaks.EachOf(s); o != nil {
 			owners = words.OfObjects.Of(words.Commas(o.Count), words.Type(o.Type.String()))
@@ -444,6 +446,11 @@ func holderName(list []*answer.Suspect) answer.Statement {
 		return words.Objects.Of(words.Commas(s.Members.Count), words.Type(s.Members.Type.String()), owners)
 	}
 	return words.Text(s.Name.S)
+}
+
+// ofThreads reports whether a suspect has values of several threads.
+func ofThreads(s *answer.Suspect) bool {
+	return s.Kind == answer.SuspectThreadStatic || s.Kind == answer.SuspectThreadLocal
 }
 
 // mostOf names the largest part of what suspects retain, if known. It is not always the most of it: an object may have many small parts, and larger

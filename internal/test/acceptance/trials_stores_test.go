@@ -54,8 +54,8 @@ var stores = []struct {
 	{"handlers", []string{"7,500 handlers of the event Opened of Shed.Hall", "with 7,500 Shed.Guest, kept by static Shed.Stock.hall"}},
 	{"calls", []string{"7,500 handlers of the delegate Calls of Shed.Hall", "with 7,500 Shed.Guest, kept by static Shed.Stock.hall"}},
 	{"registrations", []string{"System.Threading.CancellationTokenSource", "most of it by 7,500 Shed.Item, kept by static Shed.Stock.closing"}},
-	{"threads", []string{"20 System.Collections.Generic.Dictionary<System.Int32, Shed.Item> hold", "each of 8 that were followed kept in several ways", "thread static Shed.Stock.mine of a thread"}},
-	{"locals", []string{"20 System.Collections.Generic.List<Shed.Item> hold", "each of 8 that were followed kept in several ways", "static Shed.Stock.each"}},
+	{"threads", []string{"20 System.Collections.Generic.Dictionary<System.Int32, Shed.Item> hold", "kept by thread static Shed.Stock.mine in 20 threads"}},
+	{"locals", []string{"20 System.Collections.Generic.List<Shed.Item> hold", "kept by ThreadLocal Shed.Stock.each, of 20 threads"}},
 	{"sessions", []string{"187 System.Collections.Generic.Dictionary<System.Int32, Shed.Item> of 187 Shed.Session hold", "each of 8 that were followed kept by the stack of a thread, in Shed.Session.Lives()"}},
 	{"served", []string{"187 delays (Task.Delay) that Shed.M.Serves awaits hold ", "kept by the timer queue"}},
 }

@@ -82,6 +82,8 @@ func Title(s *answer.Suspect) answer.Statement {
 		return words.RootScopeKeeps.Of(n)
 	case answer.SuspectThreadStatic:
 		return words.InThreads.Of(words.Field(s.Name.String()), words.N(s.Roots))
+	case answer.SuspectThreadLocal:
+		return words.InLocal.Of(words.Field(s.Name.String()), words.N(s.Roots), ended(s))
 	case answer.SuspectInterned:
 		return words.InternedInAll.Of(words.Commas(s.Members.Count), words.N(s.Roots))
 	case answer.SuspectWeak:
@@ -89,6 +91,9 @@ func Title(s *answer.Suspect) answer.Statement {
 			return words.WeakDeadOfRead.Of(words.Commas(s.Dead), words.Commas(s.Elements.Value), typeOf(collection(s)))
 		}
 		return words.WeakDead.Of(words.Commas(s.Dead), n, typeOf(collection(s)))
+	}
+	if !s.Link.IsZero() && s.Members != nil {
+		return Linked(s)
 	}
 	if s.Elements.Err() == nil {
 		return words.OneWithElements.Of(typeOf(collection(s)), words.Commas(s.Elements.Value))
@@ -125,6 +130,7 @@ var remedies = map[answer.SuspectKind]*words.Sentence{
 	answer.SuspectRootScope:    words.FreedScope,
 	answer.SuspectWeak:         words.FreedWeak,
 	answer.SuspectThreadStatic: words.FreedThread,
+	answer.SuspectThreadLocal:  words.FreedLocal,
 	answer.SuspectInterned:     words.FreedInterned,
 }
 
@@ -248,6 +254,24 @@ func Attached(root string, table answer.Statement) answer.Statement {
 // Table names a ConditionalWeakTable by the field that refers to it.
 func Table(field string) answer.Statement { return words.TableField.Of(words.Text(field)) }
 
+// Linked names the objects of a chain.
+func Linked(s *answer.Suspect) answer.Statement {
+	return words.LinkedMembers.Of(words.Commas(s.Members.Count), words.Type(s.Members.Type.String()), words.LinkedBy.Of(words.Field(s.Link.String())))
+}
+
+// InLocal states that a ThreadLocal keeps its values.
+func InLocal(s *answer.Suspect) answer.Statement {
+	return words.KeptInLocal.Of(words.Field(s.Name.String()), words.N(s.Roots), ended(s))
+}
+
+// ended states how many values of a ThreadLocal are of threads that have ended.
+func ended(s *answer.Suspect) answer.Statement {
+	if s.Dead == 0 {
+		return answer.Statement{}
+	}
+	return words.ThreadsEnded.Of(words.Commas(s.Dead))
+}
+
 // OneHashCode states how many keys of a collection have one hash code. read of them all were read.
 func OneHashCode(keys, read, all uint64, key string) answer.Statement {
 	least, typ := answer.Statement{}, answer.Statement{}
@@ -306,6 +330,16 @@ func Changed(changes, elements uint64) answer.Statement {
 // Full states that a collection has as many elements as a read-only field says, and was changed more often.
 func Full(elements uint64, field string, changes uint64) answer.Statement {
 	return words.AtCapacity.Of(words.N(elements), words.Field(field), words.N(changes))
+}
+
+// FullByCode states that a collection has as many elements as a number in the code of a method that removes some.
+func FullByCode(elements uint64, method string) answer.Statement {
+	return words.AtConstant.Of(words.N(elements), words.Method(method))
+}
+
+// NeighbourChanged states how often a queue beside a collection, with as many elements, was changed.
+func NeighbourChanged(queue string, changes, elements uint64) answer.Statement {
+	return words.QueueBeside.Of(words.Type(queue), words.N(changes), words.N(elements))
 }
 
 // Limited states the limit of a MemoryCache, and the sum of the sizes of its entries.

@@ -57,7 +57,7 @@ func suspect(p *report.Page, s *answer.Suspect) {
 	if s.Kind == answer.SuspectGroup {
 		groupHolders(p, s)
 	}
-	if !s.Kept.IsZero() && (s.Point != nil || len(s.Holders) == 0) && s.Kind != answer.SuspectThreadStatic {
+	if !s.Kept.IsZero() && (s.Point != nil || len(s.Holders) == 0) && s.Kind != answer.SuspectThreadStatic && s.Kind != answer.SuspectThreadLocal {
 		p.Printf("   %s\n", report.Escape(s.Kept.Text))
 	}
 	if !s.Turnover.IsZero() {

@@ -1,0 +1,245 @@
+package leaks
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/graph"
+	"github.com/sosgo/sosgo/internal/app/leaks/internal/says"
+	"github.com/sosgo/sosgo/internal/base/compilernames"
+	"github.com/sosgo/sosgo/metadata"
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A home is a class of the program with collections in its fields: of one object, or static ones.
+type home struct {
+	class       *objects.Type
+	object      objects.Object // zero for static fields
+	collections []graph.Node
+}
+
+// limited returns the evidence that a collection of the program has a limit and has reached it: as many elements as a read-only field or the code of its
+// class says, or another collection of its class with as many elements that records how many were removed. A collection that only grows is of such a
+// size for a moment. n is the collection, or the object that owns it.
+func (f *finder) limited(n graph.Node) answer.Statement {
+	h, ok := f.homeOf(n)
+	if !ok {
+		return answer.Statement{}
+	}
+	fields := h.limits()
+	var code map[uint64]string // read when it is needed
+	for _, c := range h.collections {
+		if c != n && f.doms.Idom(c) != n {
+			continue // a neighbour
+		}
+		count := f.elements(graph.NoNode, c)
+		if count.Err() != nil || count.Value < manyReplaced {
+			continue
+		}
+		changes, counts := f.changes(c)
+		replaced := !counts || changes >= count.Value+tolerated(count.Value)
+		if field := fields[count.Value]; field != "" && counts && replaced {
+			return says.Full(count.Value, compilernames.Pretty(field), changes)
+		}
+		if says := f.neighbour(&h, c, count.Value); !says.IsZero() {
+			return says
+		}
+		if !replaced {
+			continue
+		}
+		if code == nil {
+			code = f.codeLimits(h.class)
+		}
+		if method := code[count.Value]; method != "" {
+			return says.FullByCode(count.Value, method)
+		}
+	}
+	return answer.Statement{}
+}
+
+// tolerated returns how many of n elements may be on their way into a collection or out of it.
+func tolerated(n uint64) uint64 { return max(manyReplaced, n/100*moreReplaced) }
+
+// neighbour returns the evidence that a queue of the same class has as many elements as c, and that they come and go: they are the keys of the elements in
+// the order in which they are removed. Lists are none: a list of what was used last changes with each use.
+func (f *finder) neighbour(h *home, c graph.Node, count uint64) answer.Statement {
+	for _, other := range h.collections {
+		if other == c || !strings.Contains(f.typeName(other), "Queue<") {
+			continue
+		}
+		elements, changes, ok := f.queueChanges(other)
+		if n := f.elements(graph.NoNode, other); !ok && n.Err() == nil {
+			elements = n.Value
+			changes, ok = f.changes(other)
+		}
+		if ok && max(elements, count)-min(elements, count) <= tolerated(count) && changes/manyChanges >= elements {
+			return says.NeighbourChanged(f.typeText(f.g.Type(other)).String(), changes, elements)
+		}
+	}
+	return answer.Statement{}
+}
+
+// homeOf returns the class of the program to which n belongs: its own, that of the object that alone has it, or that of the static field that alone has it.
+func (f *finder) homeOf(n graph.Node) (h home, ok bool) {
+	owner := n
+	if answer.LibraryMethod(f.typeName(n) + ".") {
+		owner = f.doms.Idom(n)
+	}
+	if f.g.IsObject(owner) {
+		if f.typeName(owner) == "" || answer.LibraryMethod(f.typeName(owner)+".") || f.g.Type(owner).IsArray() {
+			return h, false
+		}
+		o, err := f.object(owner)
+		if err != nil {
+			return h, false
+		}
+		h.class, h.object = o.Type, o
+		h.collections = f.collectionsIn(f.g.Referents(owner))
+		return h, true
+	}
+	h.class = f.declaring(owner)
+	if h.class == nil {
+		return h, false
+	}
+	if name, err := h.class.ManagedName(); err != nil || answer.LibraryMethod(name+".") {
+		return h, false
+	}
+	for source := graph.Node(f.g.Objects()); source < f.g.Root(); source++ {
+		if d := f.declaring(source); d != nil && d.MT.Addr == h.class.MT.Addr {
+			h.collections = append(h.collections, f.collectionsIn(f.g.Referents(source))...)
+		}
+	}
+	return h, true
+}
+
+// declaring returns the class of a static field that all threads share, or nil for other nodes.
+func (f *finder) declaring(n graph.Node) *objects.Type {
+	if f.g.IsObject(n) || n >= f.g.Root() {
+		return nil
+	}
+	s := f.g.Source(n)
+	if s.Kind != graph.SourceField || s.Thread != nil || s.Static == nil || s.Static.Field == nil {
+		return nil
+	}
+	return s.Static.Field.Declaring
+}
+
+func (f *finder) collectionsIn(nodes []graph.Node) (out []graph.Node) {
+	for _, n := range nodes {
+		if f.g.IsObject(n) && f.isCollection(n) && !slices.Contains(out, n) {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// readOnly is the flag of a field that only constructors set (FieldAttributes.InitOnly, ECMA-335 II.23.1.5).
+const readOnly = 0x20
+
+// limits returns the names of the read-only fields with a number that may limit a collection, by the number.
+func (h *home) limits() map[uint64]string {
+	out := map[uint64]string{}
+	fields, err := h.class.Fields()
+	if err != nil {
+		return out
+	}
+	for _, field := range fields {
+		if field.Err() != nil || field.Attributes&readOnly == 0 {
+			continue
+		}
+		v := field.StaticValue().Value
+		if !field.Static {
+			if h.object.Addr == 0 {
+				continue
+			}
+			v = field.At(target.Addr(objects.InstanceOf(h.object)))
+		}
+		if n, err := v.Int(); err == nil && n >= manyReplaced {
+			out[uint64(n)] = field.Name
+		}
+	}
+	return out
+}
+
+// codeLimits returns the methods of a class that remove elements from a collection, by the numbers in their code. A constant has no field: the compiler
+// puts its value into the code.
+func (f *finder) codeLimits(class *objects.Type) map[uint64]string {
+	out := map[uint64]string{}
+	code := dac.CodeOf(f.r.Runtime())
+	for md, err := range code.Methods(class.MT) {
+		if err != nil {
+			break // without its code, the collection has no known limit
+		}
+		body, err := code.IL(md)
+		if err != nil {
+			continue
+		}
+		meta, err := md.Metadata()
+		if err != nil {
+			continue
+		}
+		numbers, removes := constants(meta, body.Code)
+		if !removes || len(numbers) == 0 {
+			continue
+		}
+		name, err := code.MethodName(md, dac.MethodQualified)
+		if err != nil {
+			continue
+		}
+		for _, n := range numbers {
+			out[n] = name
+		}
+	}
+	return out
+}
+
+// constants returns the numbers in IL that may be limits, and whether the code calls a method that removes elements.
+func constants(meta *metadata.Metadata, il []byte) (numbers []uint64, removes bool) {
+	for in, err := range metadata.Instructions(il) {
+		if err != nil {
+			return nil, false
+		}
+		switch in.Kind {
+		case metadata.OperandInt8, metadata.OperandInt32:
+			if strings.HasPrefix(in.Opcode.String(), "ldc.i4") && in.Int() >= manyReplaced {
+				numbers = append(numbers, uint64(in.Int()))
+			}
+		case metadata.OperandMethod:
+			removes = removes || removing(memberName(meta, in.Token()))
+		}
+	}
+	return numbers, removes
+}
+
+// removing reports whether methods of collections with a name remove elements.
+func removing(method string) bool {
+	method = strings.TrimPrefix(method, "Try")
+	return strings.HasPrefix(method, "Remove") || method == "Dequeue" || method == "Pop" || method == "Take"
+}
+
+// memberName returns the name of the method that a token names, without its class, or "".
+func memberName(meta *metadata.Metadata, t metadata.Token) string {
+	var index metadata.StringIndex
+	switch t.Table() {
+	case metadata.TableMemberRef:
+		m, err := meta.MemberRef(t.Row())
+		if err != nil {
+			return ""
+		}
+		index = m.Name
+	case metadata.TableMethodDef:
+		m, err := meta.MethodDef(t.Row())
+		if err != nil {
+			return ""
+		}
+		index = m.Name
+	}
+	name, err := meta.String(index)
+	if err != nil {
+		return ""
+	}
+	return name
+}
