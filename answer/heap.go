@@ -222,12 +222,16 @@ type FailedAllocation struct {
 	Heap           int    `json:"heap" doc:"number of the heap"`
 	Reason         string `json:"reason" doc:"why: none, budget, can't commit, can't reserve, large object, low memory, unproductive full collection"`
 	Large          bool   `json:"large" doc:"the memory was for large objects"`
-	AllocationSize uint64 `json:"allocationSize" doc:"bytes that the program asked for"`
+	AllocationSize uint64 `json:"allocationSize" doc:"bytes that the program asked for; for the reason \"budget\" half of the least budget of generation 0"`
 	Collection     uint64 `json:"collection" doc:"number of the collection before it"`
 	Failure        string `json:"failure" doc:"what the collector could not get: none, reserve segment, commit segment, commit ephemeral segment, grow table, commit table"`
 	Size           uint64 `json:"size,omitempty" doc:"bytes that it could not get"`
 	AvailableMB    uint64 `json:"availableMB,omitempty" doc:"megabytes that could be committed when the collection began; absent where the collector did not ask"`
 }
+
+// Sized reports whether AllocationSize is the size of an allocation. For a budget that was used up the collector puts half of the least budget of
+// generation 0 in its place (gc.cpp, handle_oom).
+func (f *FailedAllocation) Sized() bool { return f.Reason != OOMBudget }
 
 // Why returns the reason as a phrase that follows what could not be allocated.
 func (f *FailedAllocation) Why() string {

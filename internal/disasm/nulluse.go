@@ -16,6 +16,8 @@ type NullUse struct {
 	What  string // what failed, as a sentence: "the field Order.Customer of a null reference was used"
 	At    int64  // offset of the accessed memory from the start of the object, -1 if unknown
 	Calls bool   // a method call: At is 0, unless the compiler inlined the method
+	// From are the fields that the reference was read from: a static one, and one of each object from there on. It is empty for other references.
+	From []*dac.FieldDesc
 }
 
 // NullUses returns how the statement with the code at ip uses references, in the order of its IL instructions. It fails
@@ -31,9 +33,14 @@ func (l *Lister) NullUses(ip target.Addr) ([]NullUse, error) {
 	}
 	var out []NullUse
 	constrained := false
+	values := &origins{l: l, m: m, md: md}
 	for i := range statement {
 		in := &statement[i]
 		opcode := in.Opcode.String()
+		from, known := values.receiver(in), len(out)
+		if opcode != "constrained." {
+			values.step(in)
+		}
 		switch {
 		case i > 0 && !m.IsStatic() && statement[i-1].Opcode.String() == "ldarg.0" && in.Kind.IsToken():
 			// A member of this: the caller has checked that it is not null.
@@ -62,6 +69,9 @@ func (l *Lister) NullUses(ip target.Addr) ([]NullUse, error) {
 		case opcode == "unbox" || opcode == "unbox.any":
 			out = append(out, NullUse{What: "a null reference was unboxed"})
 		}
+		if len(out) > known {
+			out[known].From = from
+		}
 		constrained = false
 	}
 	return out, nil
@@ -69,20 +79,8 @@ func (l *Lister) NullUses(ip target.Addr) ([]NullUse, error) {
 
 // fieldAt returns the offset of a field from the start of its object, or -1 if it is unreadable or not resolved yet.
 func (l *Lister) fieldAt(m *dac.MethodDesc, t metadata.Token) int64 {
-	of := dac.MapFieldDef
-	if t.Table() == metadata.TableMemberRef {
-		of = dac.MapMemberRef
-	}
-	mod, err := m.Module()
-	if err != nil {
-		return -1
-	}
-	a, err := mod.Lookup(of, t.Row())
-	if err != nil || a == 0 {
-		return -1
-	}
-	f, err := l.rt.FieldDesc(a)
-	if err != nil || f.Static {
+	f := l.field(m, t)
+	if f == nil || f.Static {
 		return -1
 	}
 	return pointerSize + int64(f.Offset)

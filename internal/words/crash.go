@@ -48,6 +48,7 @@ var (
 	AsyncVoidBuilder  = say("builder of an async void method", "its state machine has the builder of async void methods, and it is the last method of the program in the stack trace")
 	ManyCauses        = say("many causes", "{exceptions} exceptions are causes; the tree lists all")
 	NullUses          = say("uses of a null reference", "{uses}")
+	SetFields         = say("fields that are set", "static fields, and fields of their objects, that the statement uses refer to objects in the dump")
 	StatementIL       = say("IL of the statement", "the IL of the statement at which {method} stands")
 	OtherUses         = say("other uses don't touch", "its other uses of references don't touch {address}")
 
@@ -231,6 +232,7 @@ var (
 	MeansDisposed     = say("disposed object used", "an object was used after it was disposed")
 	MeansEngine       = say("runtime error", "the runtime found an error in itself")
 	MeansThreadAbort  = say("thread aborted", "the thread was aborted")
+	MeansUnsized      = say("last failed allocation without a size", "the garbage collector's last allocation failed: {reason}")
 	MeansAllocation   = say("last failed allocation", "the garbage collector's last failed allocation is of {size} bytes: {reason}")
 
 	RuntimeThrows     = say("runtime throws it", "the runtime throws it: {method}")

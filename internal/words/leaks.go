@@ -46,6 +46,7 @@ var (
 	AtCapacity    = say("collection at its capacity", "it is full, as a cache with a limit is: its {elements} elements are as many as the read-only field {field} says, after {changes} changes")
 	AtConstant    = say("collection at a constant", "it is full, as a cache with a limit is: its {elements} elements are as many as a number in {method}, which removes some")
 	QueueBeside   = say("queue beside a collection", "its elements come and go, as in a cache with a limit: {queue} beside it was changed {changes} times for {elements} elements")
+	PooledArrays  = say("arrays of the shared pool", "they are the arrays that ArrayPool.Shared keeps for each thread to rent again, one of each size, and drops if they are not rented")
 	WithinLimit   = say("cache within its limit", "it is a cache with a limit: its entries have a size of {sum} of at most {limit} (SizeLimit)")
 	YoungElements = say("young elements", "its elements come and go, as in a cache with a limit: {younger} of {elements} are in places that are older")
 

@@ -3,6 +3,8 @@ package words
 // Conclusions of internal/app/triage.
 var (
 	AllocationFailed = say("allocation failed", "the garbage collector could not allocate {size}: {reason}")
+	BudgetUsedUp     = say("budget used up", "the garbage collector could not allocate: {reason}")
+	BudgetRecord     = say("size of no allocation", "the record has no size of an object: its {size} are half of the least budget of generation 0")
 	AllocationRecord = say("allocation record", "the record of heap {heap}, after collection {collection}")
 	HeapLimit        = say("heap limit", "the heap has a limit: {setting} is {value}")
 	Setting          = say("setting", "{key}={value}")

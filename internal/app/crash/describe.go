@@ -789,6 +789,10 @@ func (d *describer) nullUse(root *Fault, x *answer.Exception) {
 			evidence = append(evidence, words.OtherUses.Of(words.Address(t.Address)))
 		}
 	}
+	if left := slices.DeleteFunc(slices.Clone(uses), d.hasObject); len(left) > 0 && len(left) < len(uses) {
+		uses = left
+		evidence = append(evidence, words.SetFields.Of())
+	}
 	var names []string
 	for _, u := range uses {
 		if !slices.Contains(names, u.What) {
@@ -799,6 +803,35 @@ func (d *describer) nullUse(root *Fault, x *answer.Exception) {
 		return
 	}
 	d.conclusion(words.NullUses.Of(words.Text(strings.Join(names, ", or "))), strength, evidence...)
+}
+
+// hasObject reports whether the reference of a use was read from fields that refer to an object in the dump: it was not null, unless another thread has set
+// the field since.
+func (d *describer) hasObject(u disasm.NullUse) bool {
+	r := objects.New(d.rt)
+	var o objects.Object
+	for i, fd := range u.From {
+		t, err := r.Type(fd.MethodTable)
+		if err != nil {
+			return false
+		}
+		fields, err := t.OwnFields()
+		if err != nil {
+			return false
+		}
+		at := slices.IndexFunc(fields, func(f *objects.Field) bool { return f.Addr == fd.Addr })
+		if at < 0 {
+			return false
+		}
+		v := fields[at].StaticValue().Value
+		if i > 0 {
+			v = fields[at].At(target.Addr(objects.InstanceOf(o)))
+		}
+		if o, err = v.Object(); err != nil || o.Addr == 0 {
+			return false
+		}
+	}
+	return len(u.From) > 0
 }
 
 // touching returns the uses that touch memory at offset at, else the calls and the uses with an unknown offset, else
@@ -888,7 +921,11 @@ func (d *describer) meaning(root *Fault, x *answer.Exception) answer.Statement {
 		return answer.Statement{}
 	case len(oom.Failures) > 0:
 		f := &oom.Failures[0]
-		root.Cause = words.MeansAllocation.Of(words.ExactBytes(f.AllocationSize), words.Text(f.Why()))
+		if f.Sized() {
+			root.Cause = words.MeansAllocation.Of(words.ExactBytes(f.AllocationSize), words.Text(f.Why()))
+		} else {
+			root.Cause = words.MeansUnsized.Of(words.Text(f.Why()))
+		}
 		return words.FailedRecord.Of(words.N(f.Heap), words.N(f.Collection))
 	}
 	root.Unusual = true

@@ -42,6 +42,7 @@ func TestThreadStatics(t *testing.T) {
 			most[name] += doms.Retained(value)
 		}
 	}
+	pooled := false
 	summed, points := map[string]bool{}, []target.Addr(nil)
 	for _, s := range find(t, d, every).Suspects {
 		switch s.Kind {
@@ -53,11 +54,15 @@ func TestThreadStatics(t *testing.T) {
 			assert.LessOrEqual(t, s.Roots, mostThreads[s.Name.S], s.Name.S)
 			assert.Contains(t, s.Kept.Text, s.Name.S)
 			assert.Greater(t, s.Roots, 1)
+			pool := strings.HasPrefix(s.Name.S, "System.Buffers.SharedArrayPool<")
+			assert.Equal(t, !pool, s.Turnover.IsZero(), s.Name.S) // arrays to be rented are a cache with a limit
+			pooled = pooled || pool
 		case answer.SuspectObject, answer.SuspectAccumulation:
 			points = append(points, s.Point.Address)
 		}
 	}
 	assert.NotEmpty(t, summed)
+	assert.True(t, pooled)
 	for _, a := range points {
 		n, ok := g.Node(a)
 		require.True(t, ok)

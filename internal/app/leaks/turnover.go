@@ -63,8 +63,15 @@ const (
 	moreReplaced = 2  // in percent of all elements
 )
 
+// arrayPools begins the names of the classes of ArrayPool<T>.Shared. Each thread keeps one array of each size to be rented again, and a callback after
+// collections of generation 2 drops those that were not rented for a while (SharedArrayPool.cs, TlsOverPerCoreLockedStacksArrayPool.cs).
+var arrayPools = []string{"System.Buffers.SharedArrayPool<", "System.Buffers.TlsOverPerCoreLockedStacksArrayPool<"}
+
 // turnover returns the evidence that the elements of a suspect's collection are replaced again and again.
 func (f *finder) turnover(s *suspect) answer.Statement {
+	if s.kind == answer.SuspectThreadStatic && hasPrefix(s.name.S, arrayPools) {
+		return says.Pooled()
+	}
 	n := s.owner
 	if n == graph.NoNode {
 		n = s.point

@@ -39,8 +39,11 @@ func outOfMemory(_ context.Context, q *Answers) (view, error) {
 	}
 	for i := range m.Failures {
 		a := &m.Failures[i]
-		x := answer.Conclude(answer.FindingMemory, words.AllocationFailed.Of(words.Bytes(a.AllocationSize), words.Text(a.Why())), answer.StrengthRecorded,
-			words.AllocationRecord.Of(words.N(a.Heap), words.N(a.Collection)))
+		says, record := words.AllocationFailed.Of(words.Bytes(a.AllocationSize), words.Text(a.Why())), []answer.Statement{words.AllocationRecord.Of(words.N(a.Heap), words.N(a.Collection))}
+		if !a.Sized() {
+			says, record = words.BudgetUsedUp.Of(words.Text(a.Why())), append(record, words.BudgetRecord.Of(words.Bytes(a.AllocationSize)))
+		}
+		x := answer.Conclude(answer.FindingMemory, says, answer.StrengthRecorded, record...)
 		x.Show = []string{"analyzeoom"}
 		v.found = append(v.found, finding(answer.FindingMemory, append([]answer.Verdict{x}, limits...)...))
 	}

@@ -486,13 +486,17 @@ func TestMemory(t *testing.T) {
 	require.Len(t, out.Findings, 3)
 	assert.Equal(t, answer.FindingHeap, out.Findings[0].Kind)
 	assert.Contains(t, out.Findings[0].Clauses[0].Show, "listnearobj 30")
-	assert.Equal(t, "the garbage collector could not allocate 100 B: the heap's budget was used up", out.Findings[1].Text)
+	assert.Equal(t, "the garbage collector could not allocate: the heap's budget was used up", out.Findings[1].Text, "half of a budget is no size of an object")
 	assert.Contains(t, out.Findings[2].Text, "Order[] 20 holds 3.0 GB, 61.5% of what lives, most of it by 5 Order")
 	q.Leaks.value.Suspects[0].Members.Size = 1 << 30
 	out, err = Judge(context.Background(), q, Options{})
 	require.NoError(t, err)
 	assert.Contains(t, out.Findings[2].Text, "Order[] 20 holds 3.0 GB, 61.5% of what lives, among it 5 Order", "a third of it")
 	assert.Equal(t, answer.StrengthPossible, out.Findings[2].Strength, "a word that only looks like a reference proves nothing")
+	q.OutOfMemory.value.Failures[0].Reason = answer.OOMCantCommit
+	out, err = Judge(context.Background(), q, Options{})
+	require.NoError(t, err)
+	assert.Equal(t, "the garbage collector could not allocate 100 B: no more memory could be committed", out.Findings[1].Text)
 }
 
 // TestAlikeHolders checks that holders of one signature are one finding, unless one retains another.

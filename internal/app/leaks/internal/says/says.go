@@ -342,6 +342,9 @@ func NeighbourChanged(queue string, changes, elements uint64) answer.Statement {
 	return words.QueueBeside.Of(words.Type(queue), words.N(changes), words.N(elements))
 }
 
+// Pooled states that arrays are those that ArrayPool<T>.Shared keeps for threads.
+func Pooled() answer.Statement { return words.PooledArrays.Of() }
+
 // Limited states the limit of a MemoryCache, and the sum of the sizes of its entries.
 func Limited(sum, limit uint64) answer.Statement {
 	return words.WithinLimit.Of(words.N(sum), words.N(limit))

@@ -26,7 +26,11 @@ func GC(p *report.Page, a *answer.GC) {
 		gcFact(p, "Pinned:", fmt.Sprintf("%s, and %s for overlapped I/O", report.Count(a.Pinned.Value, "handle", "handles"), report.Commas(a.AsyncPinned.Value)))
 	}
 	for _, f := range a.Failures {
-		gcFact(p, "Failed:", fmt.Sprintf("an allocation of %s in heap %d: %s; analyzeoom describes it", report.Size(f.AllocationSize), f.Heap, f.Reason))
+		size := ""
+		if f.Sized() {
+			size = " of " + report.Size(f.AllocationSize)
+		}
+		gcFact(p, "Failed:", fmt.Sprintf("an allocation%s in heap %d: %s; analyzeoom describes it", size, f.Heap, f.Reason))
 	}
 	gcSettings(p, a.Settings)
 	gcGenerations(p, a.Generations)
