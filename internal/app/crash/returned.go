@@ -2,6 +2,7 @@ package crash
 
 import (
 	"errors"
+	"strings"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
@@ -29,9 +30,14 @@ func (d *describer) returned(walker *stackwalk.Walker, list []stackwalk.Thread) 
 		return
 	}
 	var others []answer.Statement
+	fed, takes := false, false
 	for i := range list {
 		t := &list[i]
-		if t == main || t.Managed == nil || t.Managed.State&(dac.ThreadBackground|dac.ThreadUnstarted|dac.ThreadDead) != 0 {
+		if t == main || t.Managed == nil || t.Managed.State&(dac.ThreadUnstarted|dac.ThreadDead) != 0 {
+			continue
+		}
+		if t.Managed.State&dac.ThreadBackground != 0 {
+			fed = fed || !t.Managed.Finalizer && t.OS != nil && d.outermost(walker, t) != ""
 			continue
 		}
 		if t.OS != nil {
@@ -40,10 +46,18 @@ func (d *describer) returned(walker *stackwalk.Walker, list []stackwalk.Thread) 
 				return // a host may have used another thread
 			}
 		}
-		if d.moves(walker, t) {
+		switch moves, next := d.moves(walker, t); {
+		case moves:
 			return // a program may leave its work to such a thread
+		case next:
+			takes = true
+		default:
+			fed = true
 		}
 		others = append(others, threadSays(t))
+	}
+	if takes && fed {
+		return // a server of a queue, to which another thread, the thread pool or a timer may add
 	}
 	evidence := words.FirstThreadIdle.Of(threadSays(main))
 	if len(others) == 0 {
@@ -58,17 +72,24 @@ func (d *describer) returned(walker *stackwalk.Walker, list []stackwalk.Thread) 
 	d.finding(answer.FindingEnding, words.MainReturnedBut.Of(words.Join(", ", names...), more), answer.StrengthLikely, evidence)
 }
 
-// moves reports whether a thread runs, or sleeps, as one that works at intervals does, or waits for what comes from outside of the process.
-func (d *describer) moves(walker *stackwalk.Walker, t *stackwalk.Thread) bool {
+// moves reports whether a thread runs, or sleeps, as one that works at intervals does, or waits for what comes from outside of the process. next reports
+// whether it waits for the next item of a BlockingCollection instead.
+func (d *describer) moves(walker *stackwalk.Walker, t *stackwalk.Thread) (moves, next bool) {
 	if t.OS == nil {
-		return false
+		return false, false
 	}
 	a := threads.ActivityOf(t, walker.Walk(d.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}))
 	switch a.Activity {
 	case threads.ActivityRunning, threads.ActivitySleep, threads.ActivitySocket, threads.ActivityConsole:
-		return true
+		return true, false
+	case threads.ActivityQueue:
+		if a.By == nil {
+			return false, false
+		}
+		name, err := a.By.Name()
+		return false, err == nil && strings.Contains(name, "Take") // and not to add one
 	}
-	return false
+	return false, false
 }
 
 // initialThread returns the first thread of the process. If threads and processes share ids, it is the one with the

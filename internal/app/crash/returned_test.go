@@ -2,11 +2,13 @@ package crash_test
 
 import (
 	"encoding/binary"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/app/crash"
@@ -97,5 +99,21 @@ func TestMainReturned(t *testing.T) {
 				assert.Empty(t, said)
 			}
 		})
+	}
+}
+
+// TestServerBehindMain checks that a process does not end if a foreground thread waits for the next item of a collection and another thread may add one. If
+// no other thread is left, nothing but the wait keeps it.
+func TestServerBehindMain(t *testing.T) {
+	for name, want := range map[string]bool{"fed": false, "alone": true} {
+		d, err := sosgo.Open("../../../testdata/dumps/waits/net10-foreground/net10-"+name+".dmp.zst", sosgo.Options{Offline: true})
+		require.NoError(t, err)
+		defer d.Close()
+		v, err := d.View("")
+		require.NoError(t, err)
+		page, err := crash.Describe(t.Context(), v.Process, crash.Options{})
+		require.NoError(t, err)
+		ends := slices.ContainsFunc(page.Verdicts, func(v answer.Verdict) bool { return v.Kind == answer.FindingEnding })
+		assert.Equal(t, want, ends, name)
 	}
 }
