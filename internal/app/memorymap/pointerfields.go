@@ -57,8 +57,8 @@ func pointerPlaces(t *objects.Type) (out []pointerPlace) {
 			continue
 		}
 		if field, err := of.FieldPath(l.Offset); err == nil && field != "" {
-			path := strings.TrimSuffix(name+"."+field, "._value") // the field of an IntPtr
-			out = append(out, pointerPlace{start + l.Offset, step, strings.TrimSuffix(path, "._handle"), false})
+			path := strings.TrimSuffix(strings.TrimSuffix(name+"."+field, "._value"), "._handle") // the fields of an IntPtr and of a GCHandle
+			out = append(out, pointerPlace{start + l.Offset, step, path, step > 0 && path == name})
 		}
 	}
 	return out

@@ -33,3 +33,25 @@ func TestArraysOfPointers(t *testing.T) {
 	assert.Equal(t, uint64(3), f.Count)
 	assert.Equal(t, 1, f.Arrays)
 }
+
+// TestArraysOfHandles checks the same of the handles in an array of GCHandle, the elements of the list Trial.Native.pins: GCHandle has one field, and its name
+// says nothing.
+func TestArraysOfHandles(t *testing.T) {
+	const path = "../../../testdata/dumps/native/net10-malloc/net10-malloc.dmp.zst"
+	if _, err := os.Stat(path); err != nil {
+		t.Skip("there are no canned dumps here")
+	}
+	d, err := sosgo.Open(path, sosgo.Options{Offline: true})
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, d.Close()) })
+	v, err := d.View("")
+	require.NoError(t, err)
+	list, err := memorymap.PointerFields(t.Context(), v.Process, []target.Range{target.RangeAt(0x7fd53afb1558, 8), target.RangeAt(0x7fd53afb1560, 8)})
+	require.NoError(t, err)
+	require.NotEmpty(t, list)
+	f := &list[0]
+	assert.Equal(t, "System.Runtime.InteropServices.GCHandle[]", f.Name)
+	assert.Equal(t, uint64(2), f.Count)
+	assert.Equal(t, 1, f.Arrays)
+	assert.Equal(t, "Trial.Native.pins._items", f.Held)
+}

@@ -360,7 +360,7 @@ func holder(list []*answer.Suspect, l *answer.Leaks) answer.Finding {
 			f.Next = append(f.Next, fmt.Sprintf("dominators %x", uint64(p.Address))) // what it owns is of several types
 		}
 	}
-	if copied(list) {
+	if copied(list) || roomy(list) {
 		f.Next = append(f.Next, "waste")
 	}
 	return f
@@ -393,6 +393,26 @@ func copied(list []*answer.Suspect) bool {
 	}
 	return 2*strings > all
 }
+
+// roomy reports whether most of what suspects retain are arrays, about one in each of many collections of the class library. The command waste measures how
+// full these are.
+func roomy(list []*answer.Suspect) bool {
+	for _, s := range list {
+		if len(s.Types) == 0 || !strings.HasSuffix(s.Types[0].Type.S, "[]") || 2*s.Types[0].Size < s.Retained {
+			return false
+		}
+		arrays := s.Types[0].Count
+		if !slices.ContainsFunc(s.Types[1:], func(t answer.TypeCount) bool {
+			return t.Count >= manyCollections && 10*max(t.Count, arrays) <= 11*min(t.Count, arrays) && strings.HasPrefix(t.Type.S, "System.Collections.Generic.")
+		}) {
+			return false
+		}
+	}
+	return len(list) > 0
+}
+
+// manyCollections is from how many collections on their arrays may be larger than they need be.
+const manyCollections = 100
 
 // sums returns the retained bytes of a group of suspects and their percentage of live bytes.
 func sums(list []*answer.Suspect) (retained uint64, share float64) {
@@ -721,6 +741,46 @@ func handles(ctx context.Context, q *Answers) (view, error) {
 	return v, ctx.Err()
 }
 
+// attachedBy joins the finding of a ConditionalWeakTable's handles with the finding of the holder of its keys: the handles are how the table attaches the
+// memory that the holder keeps.
+func (q *Answers) attachedBy(list []answer.Finding) []answer.Finding {
+	if !q.Leaks.read {
+		return list
+	}
+	l, err := q.Leaks.get()
+	if err != nil {
+		return list
+	}
+	holder := func(keys string) int {
+		for i := range l.Suspects {
+			s := &l.Suspects[i]
+			if s.Weak != answer.LinkAttached || s.Members == nil || s.Members.Type.S != keys || s.Point == nil {
+				continue
+			}
+			if at := slices.IndexFunc(list, func(f answer.Finding) bool { return f.Kind == answer.FindingHolder && f.Object == s.Point.Address }); at >= 0 {
+				return at
+			}
+		}
+		return -1
+	}
+	for i := range list {
+		f := &list[i]
+		if f.Kind != answer.FindingHandles || len(f.Clauses) == 0 || len(f.Clauses[0].Sites) != 1 || f.Clauses[0].Sites[0].Does != dependentHandle {
+			continue
+		}
+		if at := holder(f.Clauses[0].Sites[0].Method.S); at >= 0 {
+			clause := f.Clauses[0]
+			clause.Kind = answer.NoFinding
+			list[at].Clauses, list[at].Next = append(list[at].Clauses, clause), append(list[at].Next, clause.Show...)
+			f.Clauses = nil
+		}
+	}
+	return slices.DeleteFunc(list, func(f answer.Finding) bool { return f.Kind == answer.FindingHandles && f.Clauses == nil })
+}
+
+// dependentHandle is the type of the handles of a ConditionalWeakTable.
+const dependentHandle = "Dependent"
+
 // deadReferences describes collections of weak references that lead to nothing any more. A list of the handles does not have theirs: they refer to no
 // object.
 func (q *Answers) deadReferences() (out []answer.Finding) {
@@ -792,9 +852,9 @@ func handleHolder(q *Answers, handle string, mt target.Addr) *answer.Suspect {
 
 // handleEffects describes the effect of many handles, by type.
 var handleEffects = map[string]*words.Sentence{
-	"Strong":    words.HandlesKeep,
-	"Pinned":    words.HandlesPin,
-	"Dependent": words.HandlesDepend,
-	"WeakShort": words.HandlesWatch,
-	"WeakLong":  words.HandlesWatch,
+	"Strong":        words.HandlesKeep,
+	"Pinned":        words.HandlesPin,
+	dependentHandle: words.HandlesDepend,
+	"WeakShort":     words.HandlesWatch,
+	"WeakLong":      words.HandlesWatch,
 }

@@ -137,6 +137,7 @@ func judge(ctx context.Context, q *Answers, o Options) (judged, error) {
 	}
 	signBy(out.Findings, q.rules)
 	outOfMemoryBy(out.Findings)
+	out.Findings = q.attachedBy(out.Findings)
 	out.Findings = q.victims(out.Findings)
 	workers := 0
 	for i := range views {

@@ -1128,3 +1128,51 @@ func TestPremises(t *testing.T) {
 	assert.Equal(t, answer.StrengthLikely, a.Findings[0].Strength, "a collector is moving objects")
 	assert.Equal(t, answer.StrengthLikely, a.Findings[0].Clauses[0].Strength)
 }
+
+// TestHandlesOfATable checks that the handles of a ConditionalWeakTable are a clause of the holder of its keys if that is a finding, and a finding of their
+// own otherwise.
+func TestHandlesOfATable(t *testing.T) {
+	q := healthy()
+	q.Handles = Got(&answer.Handles{Handles: func(yield func(answer.Handle, error) bool) {
+		for range muchHandles {
+			if !yield(answer.Handle{Type: "Dependent", MethodTable: 8, ObjectType: answer.Text{S: "Shop.Node"}, Size: 24}, nil) {
+				return
+			}
+		}
+	}}, nil)
+	s := answer.Suspect{Kind: answer.SuspectAccumulation, Verdict: answer.VerdictSuspect, Retained: 40 << 20, Share: 90, Weak: answer.LinkAttached,
+		Point: &answer.PathObject{Address: 0x20, Type: answer.Text{S: "Shop.Node[]"}}, Members: &answer.TypeCount{Count: muchHandles, Size: 40 << 20, MethodTable: 8, Type: answer.Text{S: "Shop.Node"}},
+		Path: &answer.RootPath{Root: answer.GCRoot{Kind: answer.RootStatic, Name: "static Shop.Nodes.all"}}}
+	for _, weak := range []answer.LinkStrength{answer.LinkAttached, ""} {
+		s.Weak = weak
+		q.Leaks = Got(&answer.Leaks{Suspects: []answer.Suspect{s}}, nil)
+		out, err := Judge(context.Background(), q, Options{})
+		require.NoError(t, err)
+		if weak == "" {
+			require.Len(t, out.Findings, 2)
+			assert.Equal(t, answer.FindingHandles, out.Findings[0].Kind)
+			continue
+		}
+		require.Len(t, out.Findings, 1)
+		f := &out.Findings[0]
+		assert.Equal(t, answer.FindingHolder, f.Kind)
+		require.Len(t, f.Clauses, 2)
+		assert.Contains(t, f.Clauses[1].Text, "10,000 Dependent handles refer to objects of Shop.Node")
+		assert.Contains(t, f.Next, "gchandles -type Dependent")
+	}
+}
+
+// TestRoomyCollections checks that waste is a next step for many collections with an array each that have most of the memory, and not for arrays alone.
+func TestRoomyCollections(t *testing.T) {
+	arrays, lists := answer.TypeCount{Count: 400, Size: 60 << 20, Type: answer.Text{S: "System.Int64[]"}}, answer.TypeCount{Count: 400, Size: 12 << 10, Type: answer.Text{S: "System.Collections.Generic.List<System.Int64>"}}
+	for want, types := range map[bool][]answer.TypeCount{true: {arrays, lists}, false: {arrays}} {
+		q := healthy()
+		s := answer.Suspect{Kind: answer.SuspectAccumulation, Verdict: answer.VerdictSuspect, Retained: 61 << 20, Share: 90, Types: types, Point: &answer.PathObject{Address: 0x20, Type: answer.Text{S: "X"}},
+			Members: &answer.TypeCount{Count: 400, Size: 60 << 20, Type: answer.Text{S: "Y"}}, Path: &answer.RootPath{Root: answer.GCRoot{Kind: answer.RootStatic, Name: "static A.b"}}}
+		q.Leaks = Got(&answer.Leaks{Suspects: []answer.Suspect{s}}, nil)
+		out, err := Judge(context.Background(), q, Options{})
+		require.NoError(t, err)
+		require.Len(t, out.Findings, 1)
+		assert.Equal(t, want, slices.Contains(out.Findings[0].Next, "waste"))
+	}
+}
