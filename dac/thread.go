@@ -23,6 +23,7 @@ const (
 	ThreadInMTA            ThreadState = 0x00008000
 	ThreadPoolWorker       ThreadState = 0x01000000
 	ThreadPoolIOCompletion ThreadState = 0x08000000
+	ThreadDetached         ThreadState = 0x80000000 // its OS thread ends, and has freed its thread locals
 )
 
 // A Thread is a managed thread (threads.h). Verified on 3.1, 6, 8, 9 and 10.

@@ -154,7 +154,7 @@ func (t *Thread) implausible() error {
 	switch {
 	case t.Unknown != nil:
 	case t.State&(ThreadDead|ThreadUnstarted) != 0:
-	case t.allocAt == 0 && t.OSID != 0:
+	case t.allocAt == 0 && t.OSID != 0 && t.State&ThreadDetached == 0:
 		return target.Corruptf("Thread %016x has no thread locals", uint64(t.Addr))
 	case t.ManagedID == 0: // a Thread has it from its constructor on (threads.cpp)
 		return target.Corruptf("Thread %016x has no managed id", uint64(t.Addr))

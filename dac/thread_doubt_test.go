@@ -57,6 +57,9 @@ func TestImplausibleThread(t *testing.T) {
 		changing.AllocContext = c
 		require.Equal(t, target.ErrNotInDump, target.Kind(changing.implausible()), c)
 	}
+	detached := sound // a thread whose destructors have run, as the first one in exit
+	detached.allocAt, detached.AllocContext, detached.State = 0, AllocContext{}, ThreadDetached|ThreadBackground
+	require.NoError(t, detached.implausible())
 	for name, change := range map[string]func(*Thread){
 		"no limit":    func(t *Thread) { t.AllocContext.Limit = 0 },
 		"odd pointer": func(t *Thread) { t.AllocContext.Pointer = 0x93001 },
