@@ -46,7 +46,7 @@ var conclusions = []struct {
 	// The objects that it names are read from the heap. More such objects would not refute it.
 	{onHeap, []*Sentence{RefersToAllocator, NotCaught, FailedCommand, FailedTask, FailedAlike, AsyncVoid, OfClassFailed, ServiceFailed, HostStopping, HostStartWaits, ClientsUnshared,
 		OneHashCode, Collisions, TimerOverlaps, Overwritten, EndsBefore, AwaitFinalizer, BlocksOf, HandlesOf, BlocksOfArrays, HandlesOfArrays}},
-	{append(slices.Clip(queue), answer.StackComplete), []*Sentence{ItemsSignal}},
+	{append(slices.Clip(queue), answer.StackComplete), []*Sentence{ItemsSignal, BehindLock}},
 	{append(slices.Clip(onHeap), answer.StackComplete), []*Sentence{OutsideSilent}},
 	{queue, []*Sentence{AbandonedWaiters, RedisSilent, DatabaseSilent, DatabaseUnopened, ServerSilent, Backlog, OneInBacklog, WaitForConnection, RequestsWait, PoolWithoutWork}},
 

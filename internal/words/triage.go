@@ -122,6 +122,7 @@ var (
 	OthersFailed     = say("other initializers failed", "; {initializers other initializer failed|other initializers failed}")
 
 	Follows       = say("follows from a finding", "it follows from the finding \"{finding}\"")
+	BehindLock    = say("items behind a lock", "{items} items wait for a worker behind it: {workers} of {all} workers wait for this lock or hold it")
 	WorkersOf     = say("workers of a finding", "{workers} of {all} workers are threads of that finding")
 	OfThemFor     = say("workers that wait for", ", {workers} of them for {thing}")
 	UsuallyMeans  = say("usual meaning of an exception", "such an exception usually means: {meaning}")

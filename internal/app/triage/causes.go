@@ -52,6 +52,37 @@ func causeOfStarvation(list []answer.Finding, workers int) []answer.Finding {
 	return list
 }
 
+// manyBehind is how many items for each worker wait behind a lock that most workers wait for or hold, so that it serializes the pool.
+const manyBehind = 10
+
+// serialized says of a held lock that most workers of the pool wait for it, or hold it, while many items wait for a worker: the pool runs one after the other,
+// although it does not starve. list is ranked.
+func (q *Answers) serialized(list []answer.Finding) {
+	p, err := q.ThreadPool.get()
+	if err != nil || p.Queued.Err() != nil || len(p.Workers) == 0 || p.Queued.Value < uint64(manyBehind*len(p.Workers)) ||
+		slices.ContainsFunc(list, func(f answer.Finding) bool { return f.Kind == answer.FindingStarved }) {
+		return
+	}
+	for i := range list {
+		f := &list[i]
+		if f.Kind != answer.FindingHeld {
+			continue
+		}
+		threads, workers := waitingThreads(f), 0
+		for j := range p.Workers {
+			if threads[p.Workers[j].Thread.OSID] {
+				workers++
+			}
+		}
+		if 2*workers <= len(p.Workers) {
+			continue
+		}
+		c := answer.Conclude(answer.NoFinding, words.BehindLock.Of(words.Commas(p.Queued.Value), words.N(workers), words.N(len(p.Workers))), answer.Weakest(f.Strength, answer.StrengthLikely))
+		c.Show = []string{"threadpool -wi"}
+		f.Clauses, f.Next = append(f.Clauses, c), append(f.Next, c.Show...)
+	}
+}
+
 // waitingThreads returns the OS ids of the threads at a finding's sites.
 func waitingThreads(f *answer.Finding) map[uint32]bool {
 	out := map[uint32]bool{}

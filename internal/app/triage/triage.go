@@ -145,6 +145,7 @@ func judge(ctx context.Context, q *Answers, o Options) (judged, error) {
 	}
 	rank(out.Findings)
 	out.Findings = causeOfStarvation(out.Findings, workers)
+	q.serialized(out.Findings)
 	for i := range out.Findings {
 		f := &out.Findings[i]
 		f.Next = onlyOnce(f.Next)

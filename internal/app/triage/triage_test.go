@@ -1176,3 +1176,33 @@ func TestRoomyCollections(t *testing.T) {
 		assert.Equal(t, want, slices.Contains(out.Findings[0].Next, "waste"))
 	}
 }
+
+// TestSerialized checks that items that wait for a worker are said to stand behind a lock if most workers wait for it, and not if they are few or others work.
+func TestSerialized(t *testing.T) {
+	for name, c := range map[string]struct {
+		waiting int
+		queued  uint64
+		want    int
+	}{"most": {3, 40, 2}, "few items": {3, 39, 1}, "half": {2, 40, 1}} {
+		q := healthy()
+		lock := answer.Verdict{Kind: answer.FindingHeld, Statement: answer.Statement{Text: "lock"}, Strength: answer.StrengthProved, Count: c.waiting}
+		p := &answer.ThreadPool{Kind: answer.PoolPortable, Queued: answer.Known(c.queued)}
+		for i := range 4 {
+			id := uint32(100 + i)
+			p.Workers = append(p.Workers, answer.PoolWorker{Thread: answer.Thread{OSID: id}})
+			if i < c.waiting {
+				lock.Sites = append(lock.Sites, answer.Site{Thread: id})
+			}
+		}
+		q.ThreadPool, q.Waits = Got(p, nil), Got(&answer.Waits{Verdicts: []answer.Verdict{lock}}, nil)
+		out, err := Judge(context.Background(), q, Options{})
+		require.NoError(t, err)
+		require.Len(t, out.Findings, 1)
+		f := &out.Findings[0]
+		require.Len(t, f.Clauses, c.want, name)
+		if c.want == 2 {
+			assert.Equal(t, "40 items wait for a worker behind it: 3 of 4 workers wait for this lock or hold it", f.Clauses[1].Text)
+			assert.Contains(t, f.Next, "threadpool -wi")
+		}
+	}
+}
