@@ -32,7 +32,7 @@ func (o *origins) pop(n int) {
 
 func (o *origins) push(v []*dac.FieldDesc) { o.stack = append(o.stack, v) }
 
-// then returns the origin of a field's value, given that of the object with the field.
+// then returns the origin of a field's value, given the origin of the object with the field.
 func (o *origins) then(v []*dac.FieldDesc, t metadata.Token) []*dac.FieldDesc {
 	f := o.l.field(o.m, t)
 	if f == nil || f.Static != (len(v) == 0) {

@@ -93,7 +93,7 @@ var (
 	FreedWays       = say("what frees an object kept in several ways", "each of these must release it")
 	FreedStatic     = say("what frees objects of a static field", "a static field keeps it alive until the program removes it or sets the field to null")
 	FreedThread     = say("what frees objects of a thread static", "a thread static keeps it alive as long as the thread lives, unless the program removes it")
-	FreedLocal      = say("what frees values of a ThreadLocal", "a ThreadLocal keeps a value for each thread until the thread ends, and those of all threads if it tracks all values, unless it is disposed of")
+	FreedLocal      = say("what frees values of a ThreadLocal", "a ThreadLocal keeps the value of a thread until the thread ends, or until it is disposed of if it tracks all values")
 	FreedStack      = say("what frees objects of a stack", "a running method refers to it: it can be collected when the method returns or no longer needs it")
 	FreedFinalizer  = say("what frees a finalized object", "it awaits finalization and can be collected afterwards")
 	FreedHandle     = say("what frees the object of a handle", "a GC handle keeps it alive until the handle is freed")

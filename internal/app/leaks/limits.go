@@ -64,7 +64,7 @@ func (f *finder) limited(n graph.Node) answer.Statement {
 func tolerated(n uint64) uint64 { return max(manyReplaced, n/100*moreReplaced) }
 
 // neighbour returns the evidence that a queue of the same class has as many elements as c, and that they come and go: they are the keys of the elements in
-// the order in which they are removed. Lists are none: a list of what was used last changes with each use.
+// the order in which they are removed. Lists do not count: a list of what was used last changes with each use.
 func (f *finder) neighbour(h *home, c graph.Node, count uint64) answer.Statement {
 	for _, other := range h.collections {
 		if other == c || !strings.Contains(f.typeName(other), "Queue<") {
@@ -82,7 +82,7 @@ func (f *finder) neighbour(h *home, c graph.Node, count uint64) answer.Statement
 	return answer.Statement{}
 }
 
-// homeOf returns the class of the program to which n belongs: its own, that of the object that alone has it, or that of the static field that alone has it.
+// homeOf returns the class of the program to which n belongs: its own, the class of the object that alone has it, or the class with the static field that alone has it.
 func (f *finder) homeOf(n graph.Node) (h home, ok bool) {
 	owner := n
 	if answer.LibraryMethod(f.typeName(n) + ".") {

@@ -55,8 +55,8 @@ func causeOfStarvation(list []answer.Finding, workers int) []answer.Finding {
 // manyBehind is how many items for each worker wait behind a lock that most workers wait for or hold, so that it serializes the pool.
 const manyBehind = 10
 
-// serialized says of a held lock that most workers of the pool wait for it, or hold it, while many items wait for a worker: the pool runs one after the other,
-// although it does not starve. list is ranked.
+// serialized adds a clause to a held lock if most workers of the pool wait for it, or hold it, while many items wait for a worker: the pool runs one after the
+// other, although it does not starve. list is ranked.
 func (q *Answers) serialized(list []answer.Finding) {
 	p, err := q.ThreadPool.get()
 	if err != nil || p.Queued.Err() != nil || len(p.Workers) == 0 || p.Queued.Value < uint64(manyBehind*len(p.Workers)) ||

@@ -315,7 +315,13 @@ func (s *statements) holders() {
 	s.holds(share <= 100.05, "leaks: the suspects have %.1f%% together", share)
 	for i := range s.triage.Findings {
 		f := &s.triage.Findings[i]
-		if f.Kind != answer.FindingHolder || f.Object == 0 {
+		if f.Kind != answer.FindingHolder {
+			continue
+		}
+		if f.Object == 0 { // a sum, such as the values of a ThreadLocal
+			s.holds(slices.ContainsFunc(s.leaks.Suspects, func(x answer.Suspect) bool {
+				return x.Point == nil && strings.Contains(f.Text, x.Kept.Text) && (x.Members == nil || strings.Contains(f.Text, x.Members.Type.S) || x.Kind == answer.SuspectInterned || x.Kind == answer.SuspectTimers)
+			}), "triage: %s, leaks has no such sum", f.Text)
 			continue
 		}
 		k := slices.IndexFunc(s.leaks.Suspects, func(x answer.Suspect) bool { return x.Point != nil && x.Point.Address == f.Object })
@@ -538,8 +544,9 @@ func TestContradictionsAreFound(t *testing.T) {
 		"root":            {triage: &answer.Triage{}, leaks: held50, roots: map[target.Addr]*answer.RootPaths{0x50: {}}},
 		"retained":        {triage: &answer.Triage{}, leaks: held50, owned: map[target.Addr]*answer.Dominators{0x50: {Object: &answer.Owned{Retained: 6}}}},
 		"unlisted":        {triage: &answer.Triage{Findings: []answer.Finding{{Kind: answer.FindingHolder, Object: 0x60}}}, leaks: held50},
+		"no sum":          {triage: &answer.Triage{Findings: []answer.Finding{{Kind: answer.FindingHolder}}}, leaks: held50},
 		"kept otherwise":  {triage: &answer.Triage{Findings: []answer.Finding{{Kind: answer.FindingHolder, Object: 0x50}}}, leaks: held50},
-		"small heap":      {triage: &answer.Triage{Findings: []answer.Finding{{Kind: answer.FindingHolder}}}, leaks: &answer.Leaks{Small: true}},
+		"small heap":      {triage: &answer.Triage{Findings: []answer.Finding{{Kind: answer.FindingHolder}}}, leaks: &answer.Leaks{Small: true, Suspects: []answer.Suspect{{}}}},
 		"free":            {waits: waits(owned), locks: held(nil)},
 		"own lock":        {waits: waits(recorded), locks: held(&thread)},
 		"state":           {waits: &answer.Waits{Operations: []answer.OperationWait{{Object: 0x10, State: "1 may enter"}}}, locks: held(nil)},
