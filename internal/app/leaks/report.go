@@ -74,8 +74,8 @@ func keys[K comparable, V any](m map[K]V) func(func(K) bool) {
 }
 
 func (f *finder) describe(ctx context.Context, s *suspect) (*answer.Suspect, error) {
-	out := &answer.Suspect{Kind: s.kind, Retained: s.weight(), Elements: s.elements, AtLeast: s.atLeast, Dead: s.dead, Name: s.name, Delegate: s.delegate, Awaits: s.awaits, Locals: s.locals, Link: s.link,
-		Roots: s.roots, Verdict: answer.VerdictNotable}
+	out := &answer.Suspect{Kind: s.kind, Retained: s.weight(), Elements: s.elements, AtLeast: s.atLeast, Dead: s.dead, Name: s.name, Delegate: s.delegate, Awaits: s.awaits, Locals: s.locals,
+		Link: s.link, Roots: s.roots, Verdict: answer.VerdictNotable}
 	if f.a.Live.Size > 0 {
 		out.Share = 100 * float64(out.Retained) / float64(f.a.Live.Size)
 	}

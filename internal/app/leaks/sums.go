@@ -82,9 +82,7 @@ func (f *finder) threadStatics(ctx context.Context) error {
 			byField[key].add(n, size)
 			continue
 		}
-		for _, value := range f.g.Referents(n) { // something else refers to it, too
-			shared[key] = append(shared[key], value)
-		}
+		shared[key] = append(shared[key], f.g.Referents(n)...) // something else refers to them, too
 	}
 	for _, key := range order {
 		values := byField[key]

@@ -57,7 +57,8 @@ func failedAllocation(p *report.Page, f *answer.FailedAllocation, heaps int) {
 		if f.Sized() {
 			p.Printf("Allocation: %s bytes, after collection %s\n", report.Commas(f.AllocationSize), report.Commas(f.Collection))
 		} else {
-			p.Printf("Allocation: of a size that is not recorded, after collection %s (%s bytes are half of the least budget of generation 0)\n", report.Commas(f.Collection), report.Commas(f.AllocationSize))
+			p.Printf("Allocation: of a size that is not recorded, after collection %s (%s bytes are half of the least budget of generation 0)\n", report.Commas(f.Collection),
+				report.Commas(f.AllocationSize))
 		}
 	}
 	if f.Failure == answer.OOMNone {
