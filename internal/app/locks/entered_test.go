@@ -12,26 +12,33 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestEnteredIn checks that only a call which is done, or which a loop may have done before, enters a lock.
+// TestEnteredIn checks that only a call which is done, and which no other has undone, proves that a lock was entered. A loop may have done so before.
 func TestEnteredIn(t *testing.T) {
 	const gate, other = 0x10, 0x20
 	call := func(method string, on target.Addr, at int) tasks.Call {
 		return tasks.Call{Method: method, Object: on, Offset: at}
 	}
+	enter, exit := call("Monitor.Enter", gate, 4), call("Monitor.Exit", gate, 24)
+	unknown, scope := call("Monitor.TryEnter", 0, 4), call("Scope.Dispose", 0, 30)
 	for _, c := range []struct {
 		why    string
 		around tasks.Around
 		loops  map[int]int
-		want   bool
+		refers bool
+		want   possession
 	}{
-		{"it sleeps", tasks.Around{Before: []tasks.Call{call("Thread.Sleep", 0, 4)}}, nil, false},
-		{"past Enter", tasks.Around{Before: []tasks.Call{call("Monitor.Enter", gate, 4)}}, nil, true},
-		{"past Enter of an unknown object", tasks.Around{Before: []tasks.Call{call("Monitor.TryEnter", 0, 4)}}, nil, true},
-		{"past Enter of another", tasks.Around{Before: []tasks.Call{call("Lock.EnterScope", other, 4)}}, nil, false},
-		{"about to enter", tasks.Around{Later: []tasks.Call{call("Monitor.Enter", gate, 14)}}, map[int]int{0: 8}, false},
-		{"in a loop", tasks.Around{Later: []tasks.Call{call("ReaderWriterLockSlim.EnterWriteLock", gate, 14)}}, map[int]int{0: 20}, true},
+		{"it sleeps", tasks.Around{Before: []tasks.Call{call("Thread.Sleep", 0, 4)}}, nil, true, heldUnseen},
+		{"past Enter", tasks.Around{Before: []tasks.Call{enter}, Later: []tasks.Call{exit}}, nil, false, heldEntered},
+		{"past Exit, in this order of the code", tasks.Around{Before: []tasks.Call{enter, exit}}, nil, true, heldUnread},
+		{"past Enter and Exit, and Enter", tasks.Around{Before: []tasks.Call{enter, exit, enter}, Later: []tasks.Call{exit}}, nil, false, heldEntered},
+		{"past Exit of another", tasks.Around{Before: []tasks.Call{enter, call("Lock.EnterScope", other, 14), scope}, Later: []tasks.Call{exit}}, nil, false, heldEntered},
+		{"past Enter of an unknown object", tasks.Around{Before: []tasks.Call{unknown}}, nil, false, heldUnread},
+		{"past Enter of an unknown object, with a reference to the lock", tasks.Around{Before: []tasks.Call{unknown}}, nil, true, heldEntered},
+		{"past Enter of another", tasks.Around{Before: []tasks.Call{call("Lock.EnterScope", other, 4)}}, nil, true, heldUnseen},
+		{"about to enter", tasks.Around{Later: []tasks.Call{call("Monitor.Enter", gate, 14)}}, map[int]int{0: 8}, true, heldUnseen},
+		{"in a loop", tasks.Around{Later: []tasks.Call{call("ReaderWriterLockSlim.EnterWriteLock", gate, 14)}}, map[int]int{0: 20}, true, heldUnread},
 	} {
-		assert.Equal(t, c.want, enteredIn(&c.around, c.loops, gate), c.why)
+		assert.Equal(t, c.want, enteredIn(&c.around, c.loops, gate, func() bool { return c.refers }), c.why)
 	}
 }
 

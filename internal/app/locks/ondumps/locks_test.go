@@ -363,8 +363,8 @@ func TestWaitsThatEnd(t *testing.T) {
 	assert.Regexp(t, `^a circle of waits that ends by itself: .* waits for at most 1 h$`, text)
 }
 
-// TestRecycledOwner checks that a thread which has the recorded id of a lock's owner, but no method on its stack that entered a lock, is not proved to
-// hold it.
+// TestRecycledOwner checks that a thread which has the recorded id of a lock's owner is not proved to hold it if no method on its stack has entered that
+// lock: one has entered none, another a different one.
 func TestRecycledOwner(t *testing.T) {
 	d := testdump.Open(t, "net10-stacks")
 	v := view(t, d.Dump)
@@ -374,25 +374,27 @@ func TestRecycledOwner(t *testing.T) {
 	require.NoError(t, err)
 	w, err := v.Walker()
 	require.NoError(t, err)
-	list, err := v.Threads()
+	threads, err := v.Threads()
 	require.NoError(t, err)
-	list = slices.Clone(list)
-	at := func(wanted string) *stackwalk.Thread {
-		i := slices.IndexFunc(list, func(t stackwalk.Thread) bool { name, _ := t.Name(); return name == wanted })
-		require.GreaterOrEqual(t, i, 0, wanted)
-		managed := *list[i].Managed
-		list[i].Managed = &managed
-		return &list[i]
+	for name, byID := range map[string]bool{"deep": true, "recursive lock": false} {
+		list := slices.Clone(threads)
+		at := func(wanted string) *stackwalk.Thread {
+			i := slices.IndexFunc(list, func(t stackwalk.Thread) bool { name, _ := t.Name(); return name == wanted })
+			require.GreaterOrEqual(t, i, 0, wanted)
+			managed := *list[i].Managed
+			list[i].Managed = &managed
+			return &list[i]
+		}
+		owner, innocent := at("deadlock one"), at(name)
+		innocent.Managed.ManagedID, owner.Managed.ManagedID = owner.Managed.ManagedID, innocent.Managed.ManagedID
+		got, err := locks.New(d.Target(), b, h, w, list, nil).Waits(t.Context(), locks.Options{})
+		require.NoError(t, err)
+		i := slices.IndexFunc(got.Verdicts, func(v answer.Verdict) bool { return strings.Contains(v.Text, `"`+name+`" holds the monitor`) })
+		require.GreaterOrEqual(t, i, 0, name)
+		assert.Equal(t, answer.StrengthLikely, got.Verdicts[i].Strength, name)
+		assert.Equal(t, byID, strings.Contains(got.Verdicts[i].Text, "by the id in its record, thread"), got.Verdicts[i].Text)
+		assert.Equal(t, byID, strings.Contains(got.Verdicts[i].Text, "a thread that had this id before left it locked"), got.Verdicts[i].Text)
 	}
-	owner, innocent := at("deadlock one"), at("deep")
-	innocent.Managed.ManagedID, owner.Managed.ManagedID = owner.Managed.ManagedID, innocent.Managed.ManagedID
-	got, err := locks.New(d.Target(), b, h, w, list, nil).Waits(t.Context(), locks.Options{})
-	require.NoError(t, err)
-	i := slices.IndexFunc(got.Verdicts, func(v answer.Verdict) bool { return strings.Contains(v.Text, `"deep" holds the monitor`) })
-	require.GreaterOrEqual(t, i, 0)
-	assert.Equal(t, answer.StrengthLikely, got.Verdicts[i].Strength)
-	assert.Contains(t, got.Verdicts[i].Text, "by the id in its record, thread")
-	assert.Contains(t, got.Verdicts[i].Text, "a thread that had this id before left it locked")
 }
 
 // TestEndedOwner checks that an ended thread is named as the owner of a lock that it can't release.
