@@ -26,6 +26,9 @@ var (
 // Suspended lists the premises of conclusions about suspended code: all of it is on the heap.
 var Suspended = []answer.Premise{answer.HeapWhole, answer.NoCollection, answer.CodeFound}
 
+// Searched lists the premises of conclusions that no code which can still run leads somewhere: it may be on a stack, or in an object of the heap.
+var Searched = slices.Concat(waits, []answer.Premise{answer.AllStacks, answer.HeapWhole, answer.CodeFound, answer.FilesThere})
+
 // conclusions lists what each kind of conclusion rests on. The rooms that conclude add what a single conclusion rests on besides.
 var conclusions = []struct {
 	rests []answer.Premise
@@ -76,7 +79,7 @@ var conclusions = []struct {
 	{workers, []*Sentence{PilesUpThoughFree, PilesUp, KeepsUp, Starved, NearlyStarved, PoolBusy}},
 	{waits, []*Sentence{MonitorDeadlock, MonitorCircle, Deadlock, CircleOfWaits, ContextDeadlock, SyncOverAsync, EntryWaits, OtherWait, HeldLock, SameHandle,
 		FullCollection, FullSemaphore}},
-	{slices.Concat(waits, []answer.Premise{answer.AllStacks, answer.CodeFound, answer.FilesThere}), []*Sentence{Meeting, NobodySignals, LostPulse, WaitersFor}},
+	{Searched, []*Sentence{Meeting, NobodySignals, LostPulse, WaitersFor}},
 	{slices.Concat(waits, []answer.Premise{answer.HeapAtRest}), []*Sentence{Unheld}}, // a collector at work leaves no lock behind
 
 	// Other suspended code could refute it.

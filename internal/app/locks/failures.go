@@ -49,7 +49,7 @@ func endsTaking(method string) bool {
 // where code can't be read.
 func (g *grapher) failures(o heap.ScanOptions) ([]answer.Verdict, error) {
 	waits := g.dependents()
-	if g.s.lost || g.s.partial || len(waits) == 0 {
+	if len(waits) == 0 {
 		return nil, nil
 	}
 	set, err := g.s.taskSet(o)
@@ -198,7 +198,7 @@ func (g *grapher) failure(d *dependent, t *answer.FaultedTask) answer.Verdict {
 	v := answer.Conclude(answer.FindingTasks, says, answer.StrengthLikely, g.evidences(d.waits)...)
 	v.Statement = v.Plus(words.EnderFailed.Of(words.FailedTask.Of(words.Text(method), words.Failure(&exception))))
 	v.Because(words.EndersIL.Of(words.Method(method)))
-	v.Rests = []answer.Premise{answer.ThreadsListed, answer.AllStacks, answer.HeapWhole, answer.NoCollection, answer.CodeFound, answer.FilesThere}
+	v.Rests = words.Searched
 	v.Severity, v.Count = answer.SeverityHigh, len(d.ops)+len(d.waits)
 	v.Sites = append(g.sites(d.waits), answer.FailedSite(answer.Text{S: method}, t.Exceptions))
 	for _, op := range d.ops {

@@ -35,7 +35,7 @@ func (s *survey) findLostPulses() error {
 	of := map[place][]*wait{}
 	frames := map[place]*codeFrame{}
 	for _, w := range s.waits {
-		if s.lost || !w.pulse || w.lock == nil || w.timeout >= 0 || w.lock.Held || w.lock.owner != nil {
+		if !w.pulse || w.lock == nil || w.timeout >= 0 || w.lock.Held || w.lock.owner != nil {
 			continue
 		}
 		f, err := s.waitsIn(w.thread)

@@ -42,7 +42,7 @@ func (g *grapher) meets(w *wait) bool {
 // meetings describes the Barriers and CountdownEvents that threads wait for, if no thread can still signal them, or only threads that wait for what
 // only threads in such waits would do. It concludes nothing if other code may reach such a method.
 func (g *grapher) meetings() ([]answer.Verdict, error) {
-	if g.s.lost || g.s.partial || !slices.ContainsFunc(g.s.waits, g.meets) {
+	if !slices.ContainsFunc(g.s.waits, g.meets) {
 		return nil, nil
 	}
 	stuck, err := g.stuck()

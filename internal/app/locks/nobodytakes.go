@@ -25,15 +25,12 @@ func (g *grapher) nobodyTakes(v *answer.Verdict, collection target.Addr) {
 		return
 	}
 	v.Statement, v.Strength = v.Plus(words.NoneTakes.Of()), answer.StrengthLikely
-	v.Rests = []answer.Premise{answer.ThreadsListed, answer.AllStacks, answer.TablesWhole, answer.HeapWhole, answer.NoCollection, answer.CodeFound, answer.FilesThere}
+	v.Rests = words.Searched
 	v.Because(words.SignalsIL.Of())
 }
 
 // noneTakes reports whether no code that can still run takes from a collection. It is not known where code could not be read.
 func (s *survey) noneTakes(collection target.Addr) bool {
-	if s.lost {
-		return false
-	}
 	r, err := s.reaching(func(method string) (target.Addr, bool) {
 		if strings.HasPrefix(method, "BlockingCollection") && strings.HasSuffix(method, "FromAny") { // its argument is an array of them
 			return 0, true
@@ -48,10 +45,10 @@ func (s *survey) enumerated(collection target.Addr) bool {
 	list, err := tasks.Objects(s.ctx, s.r.heap, func(mt *dac.MethodTable) bool {
 		t, err := s.r.b.Objects().TrustedType(mt.Addr)
 		if err != nil {
-			return false
+			return true // it can't be excluded
 		}
 		name, err := s.r.b.Definition(t)
-		return err == nil && strings.HasPrefix(name, enumerators)
+		return err != nil || strings.HasPrefix(name, enumerators)
 	}, maxEnumerators)
 	return err != nil || slices.ContainsFunc(list, func(a target.Addr) bool {
 		o, err := s.r.b.Objects().TrustedObject(a)

@@ -138,8 +138,11 @@ func pathsFrom(md *dac.MethodDesc, body *metadata.MethodBody, offset int) (*code
 }
 
 // reaching returns what may still make a call that is sought: threads from where they stand, suspended methods, and delegates that live. It returns
-// nil if some code could not be read. The error is the context's.
+// nil if that is not known: some code could not be read, or an object that has some may be missing. The error is the context's.
 func (s *survey) reaching(sought tasks.Sought) (*reach, error) {
+	if !s.whole || s.lost || s.partial {
+		return nil, s.ctx.Err()
+	}
 	leads, err := s.found.tasks.Leads(s.ctx, s.r.heap, sought)
 	if err != nil || s.readCode() != nil || s.setLost || s.readDelegates() != nil {
 		return nil, s.ctx.Err()
@@ -211,10 +214,10 @@ func (s *survey) readDelegates() error {
 	return s.boundErr
 }
 
-// isDelegate reports whether objects of a type are delegates.
+// isDelegate reports whether objects of a type are delegates. Those of an unreadable type may be.
 func (s *survey) isDelegate(mt *dac.MethodTable) bool {
 	t, err := s.r.b.Objects().TrustedType(mt.Addr)
-	return err == nil && tasks.IsDelegate(t)
+	return err != nil || tasks.IsDelegate(t)
 }
 
 // lives reports whether code that runs later may find a delegate. A static field that the compiler made for it does not count, for code that reads

@@ -2,6 +2,7 @@ package locks
 
 import (
 	"context"
+	"errors"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/graph"
@@ -47,8 +48,9 @@ func Waits(ctx context.Context, p *process.Process, o Options) (*answer.Waits, e
 		}
 		r.texts = c.Reword
 		o.Scan = c.Scan("looking for locks", o.Scan)
-		if whole := p.State(answer.HeapWhole) == answer.PremiseHolds && p.State(answer.NoCollection) == answer.PremiseHolds; whole && !o.NoGraph {
-			o.graph = func() (*graph.Graph, error) { return p.Graph(ctx, graph.Options{}) }
+		o.whole = p.State(answer.HeapWhole) == answer.PremiseHolds && p.State(answer.NoCollection) == answer.PremiseHolds
+		if o.whole && !o.NoGraph {
+			o.graph = func() (*graph.Graph, error) { return wholeGraph(ctx, p) }
 		}
 		out, err := r.Waits(ctx, o)
 		if err != nil {
@@ -56,6 +58,18 @@ func Waits(ctx context.Context, p *process.Process, o Options) (*answer.Waits, e
 		}
 		return process.UnlessEmpty(out, len(out.Threads)+len(out.Operations)+len(out.Verdicts) == 0, out.Lost)
 	})
+}
+
+// errHoles is the error of a graph without all roots and references: what it does not reach may live all the same.
+var errHoles = errors.New("not all roots and references could be read")
+
+// wholeGraph returns the graph of the heap if it has all roots and references.
+func wholeGraph(ctx context.Context, p *process.Process) (*graph.Graph, error) {
+	g, err := p.Graph(ctx, graph.Options{})
+	if err == nil && !g.Stats().Complete() {
+		err = errHoles
+	}
+	return g, err
 }
 
 // ThreadPool describes the thread pool: its workers and limits, the queued items, and whether it keeps up. What the

@@ -52,7 +52,9 @@ type Options struct {
 	// NoGraph leaves out which promises can be completed: that needs the graph of the heap.
 	NoGraph bool
 
-	graph func() (*graph.Graph, error)
+	// whole reports that all objects of the heap can be read, and none of them is moved.
+	whole bool
+	graph func() (*graph.Graph, error) // with all roots and references, or an error; nil if the heap is not whole
 }
 
 // A lock is a lock with its holders and waiters.
@@ -138,7 +140,8 @@ type survey struct {
 	codeErr    error
 	bound      []boundCall // set by readDelegates
 	boundErr   error
-	graph      func() (*graph.Graph, error) // nil if the heap is not whole
+	whole      bool                         // see Options
+	graph      func() (*graph.Graph, error) // see Options
 	living     func(target.Addr) bool       // set by lives
 	signaling  map[signal]*reach            // set by signalers
 }

@@ -3,6 +3,7 @@ package locks
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -45,6 +46,9 @@ func (s *survey) forgotten(ctx context.Context, build func() (*graph.Graph, erro
 		return nil
 	}
 	g, err := build()
+	if errors.Is(err, errHoles) {
+		return nil
+	}
 	if err != nil {
 		s.gaps.Note(fmt.Errorf("which waits can end: %w", err))
 		return ctx.Err()

@@ -25,7 +25,7 @@ func (r *Reader) Waits(ctx context.Context, o Options) (*answer.Waits, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.graph = o.graph
+	s.whole, s.graph = o.whole, o.graph
 	if err := s.follow(o.Scan); err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package tasks
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -227,7 +228,7 @@ func (l *Leads) exists(ctx context.Context, h *heap.Heap, md *metadata.Metadata,
 		return false, err
 	}
 	list, err := Objects(ctx, h, l.r.derivedFrom(name), maxReceivers)
-	return len(list) > 0 || target.Kind(err) == target.ErrUnsupported, ctx.Err()
+	return len(list) > 0 || err != nil, ctx.Err()
 }
 
 // implements reports whether a class implements an interface itself.
@@ -446,9 +447,13 @@ func (r *Reader) derivedFrom(class string) func(*dac.MethodTable) bool {
 	}
 }
 
-// Objects returns the addresses of the heap's objects of types. More than most are an error.
+// Objects returns the addresses of the heap's objects of types. More than most are an error, and so is a place of the heap that can't be walked: it may
+// have others.
 func Objects(ctx context.Context, h *heap.Heap, want func(*dac.MethodTable) bool, most int) (out []target.Addr, err error) {
 	err = heap.Select(ctx, h, want, heap.ScanOptions{}, func() *addresses { return &addresses{} }, func(a *addresses) error {
+		if a.corrupt != nil {
+			return a.corrupt
+		}
 		if len(out)+len(a.list) > most {
 			return target.Unsupportedf("more than %d objects", most)
 		}
@@ -459,7 +464,10 @@ func Objects(ctx context.Context, h *heap.Heap, want func(*dac.MethodTable) bool
 }
 
 // addresses collects the addresses of objects.
-type addresses struct{ list []target.Addr }
+type addresses struct {
+	list    []target.Addr
+	corrupt error // the first place that can't be walked
+}
 
 // Objects gathers a batch.
 func (g *addresses) Objects(_ *heap.Segment, batch []heap.Object) {
@@ -470,11 +478,11 @@ func (g *addresses) Objects(_ *heap.Segment, batch []heap.Object) {
 	}
 }
 
-// Corrupt does nothing: other scans report it.
-func (g *addresses) Corrupt(*heap.Corruption) {}
+// Corrupt notes a place.
+func (g *addresses) Corrupt(c *heap.Corruption) { g.corrupt = cmp.Or(g.corrupt, error(c)) }
 
 // Reset forgets the objects.
-func (g *addresses) Reset() { g.list = g.list[:0] }
+func (g *addresses) Reset() { g.list, g.corrupt = g.list[:0], nil }
 
 // Has reports whether a method leads to a call that is sought.
 func (l *Leads) Has(md *dac.MethodDesc) bool {
