@@ -77,7 +77,7 @@ var conclusions = []struct {
 	{append(slices.Clip(Suspended), answer.ThreadsListed, answer.AllStacks), []*Sentence{HostNotStarted}},
 	{threads, []*Sentence{Aborted, AbortedWith, MainReturned, MainReturnedBut}},
 	{workers, []*Sentence{PilesUpThoughFree, PilesUp, KeepsUp, Starved, NearlyStarved, PoolBusy}},
-	{waits, []*Sentence{MonitorDeadlock, MonitorCircle, Deadlock, CircleOfWaits, ContextDeadlock, SyncOverAsync, EntryWaits, OtherWait, HeldLock, SameHandle,
+	{waits, []*Sentence{MonitorDeadlock, MonitorCircle, Deadlock, CircleOfWaits, ContextDeadlock, SchedulerDeadlock, SyncOverAsync, EntryWaits, OtherWait, HeldLock, SameHandle,
 		FullCollection, FullSemaphore}},
 	{Searched, []*Sentence{Meeting, NobodySignals, LostPulse, WaitersFor}},
 	{slices.Concat(waits, []answer.Premise{answer.HeapAtRest}), []*Sentence{Unheld}}, // a collector at work leaves no lock behind

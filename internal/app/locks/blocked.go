@@ -3,10 +3,12 @@ package locks
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/words"
 	"github.com/sosgo/sosgo/stackwalk"
+	"github.com/sosgo/sosgo/target"
 )
 
 // chains describes the threads that block until a task completes, the awaited locks with known owners, and the threads
@@ -95,6 +97,14 @@ func (g *grapher) blocks(alike ...*wait) answer.Verdict {
 		}
 		v.Statement = v.Plus(meanwhile)
 		v.Because(words.CurrentTasks.Of())
+		if g.onlyWorkers(alike, n) {
+			v.Kind, v.Statement, v.Strength = answer.FindingDeadlock, words.SchedulerDeadlock.Of(block, meanwhile), answer.StrengthLikely
+			v.Rests = words.Searched
+			v.Because(words.RunsTasksIL.Of())
+			for _, w := range alike {
+				g.circled[w] = true
+			}
+		}
 	}
 	if !w.proved {
 		v.Strength = answer.StrengthLikely // concluded from the awaited objects
@@ -149,6 +159,27 @@ func (g *grapher) sameScheduler(alike []*wait) (n int) {
 		}
 	}
 	return n
+}
+
+// onlyWorkers reports whether threads that wait without a limit for tasks in the queue of a scheduler, n of which run its tasks, are all that can run them:
+// no other code that can still run leads to a call that does.
+func (g *grapher) onlyWorkers(alike []*wait, n int) bool {
+	if n != len(alike) || slices.ContainsFunc(alike, func(w *wait) bool { return !w.ends.IsZero() || w.timeout >= 0 || w.scheduler != alike[0].scheduler }) {
+		return false
+	}
+	r, err := g.s.reaching(func(method string) (target.Addr, bool) {
+		_, name, _ := strings.Cut(method, ".")
+		return 0, name == "TryExecuteTask"
+	})
+	if err != nil || r == nil || r.outside || r.calls == 0 {
+		return false
+	}
+	for t := range r.threads {
+		if !slices.ContainsFunc(alike, func(w *wait) bool { return w.thread == t }) {
+			return false
+		}
+	}
+	return true
 }
 
 // onward describes, one after another, the waits of the threads for which from waits. It ends at a thread that does not

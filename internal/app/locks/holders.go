@@ -500,6 +500,19 @@ func ilOffset(f *stackwalk.Frame) (int, error) {
 // no such object, or more than one. For the method of a struct it is the struct, in its box or on the stack, as the state machine is in which an
 // async method runs.
 func (s *survey) receiver(t *stackwalk.Thread, f *stackwalk.Frame, md *dac.MethodDesc) tasks.Receiver {
+	out := s.this(t, f, md)
+	out.Argument = func(number int) target.Addr {
+		args, _, _ := stackwalk.Variables(f, s.r.b.Objects()) // the arguments are known without the locals
+		if o, err := loopObject(args, int64(number)); err == nil {
+			return o.Addr
+		}
+		return 0
+	}
+	return out
+}
+
+// this is receiver without the arguments.
+func (s *survey) this(t *stackwalk.Thread, f *stackwalk.Frame, md *dac.MethodDesc) tasks.Receiver {
 	class, err := s.r.b.Objects().Type(md.MethodTable)
 	if err != nil || md.IsStatic() {
 		return tasks.Receiver{}

@@ -16,7 +16,11 @@ var signals = map[answer.WaitKind][]string{
 	answer.LockCountdown: {"CountdownEvent.Signal", "CountdownEvent.Reset"},
 	answer.LockEvent:     {"ManualResetEventSlim.Set"},
 	answer.WaitHandle:    {"EventWaitHandle.Set"},
+	waitPulse:            {"Monitor.Pulse", "Monitor.PulseAll"},
 }
+
+// waitPulse is the wait for a pulse of a monitor.
+const waitPulse answer.WaitKind = "pulse"
 
 // A signal is a call that ends waits for a thing.
 type signal struct {
@@ -27,10 +31,13 @@ type signal struct {
 // signaled returns what would end a wait, if it is for a thing that no thread owns.
 func (w *wait) signaled() (signal, bool) {
 	s := signal{kind: answer.WaitHandle, object: w.object.Addr}
-	if w.lock != nil {
+	switch {
+	case w.lock != nil && w.pulse:
+		s = signal{waitPulse, w.lock.Address}
+	case w.lock != nil:
 		s = signal{w.lock.Kind, w.lock.Address}
 	}
-	return s, s.object != 0 && !w.pulse && !w.join && w.more == 0 && len(w.runners) == 0 && signals[s.kind] != nil
+	return s, s.object != 0 && !w.join && w.more == 0 && len(w.runners) == 0 && signals[s.kind] != nil
 }
 
 // meets reports whether a thread waits, without a limit, for a Barrier or CountdownEvent.
@@ -45,7 +52,7 @@ func (g *grapher) meetings() ([]answer.Verdict, error) {
 	if !slices.ContainsFunc(g.s.waits, g.meets) {
 		return nil, nil
 	}
-	stuck, err := g.stuck()
+	stuck, err := g.stuck(g.meets)
 	if err != nil {
 		return nil, err
 	}
@@ -60,13 +67,13 @@ func (g *grapher) meetings() ([]answer.Verdict, error) {
 	return out, nil
 }
 
-// stuck returns the waits that only threads in such waits can end, with these threads. The waiters of one thing do not end each other's waits: at a
+// stuck returns the waits that only threads in such waits can end, with these threads. It begins with the waits that start selects. The waiters of one thing do not end each other's waits: at a
 // Barrier they have arrived. A Barrier or CountdownEvent that code has signaled, but no thread can any more, is in it without a thread: without any signal
 // the wait may be without an end on purpose.
-func (g *grapher) stuck() (map[*wait][]*stackwalk.Thread, error) {
+func (g *grapher) stuck(start func(*wait) bool) (map[*wait][]*stackwalk.Thread, error) {
 	out := map[*wait][]*stackwalk.Thread{}
 	seen := map[*wait]bool{}
-	todo := slices.DeleteFunc(slices.Clone(g.s.waits), func(w *wait) bool { return !g.meets(w) })
+	todo := slices.DeleteFunc(slices.Clone(g.s.waits), func(w *wait) bool { return !start(w) })
 	for len(todo) > 0 {
 		w := todo[0]
 		if todo = todo[1:]; w == nil || seen[w] || !w.ends.IsZero() {
@@ -83,6 +90,12 @@ func (g *grapher) stuck() (map[*wait][]*stackwalk.Thread, error) {
 				continue
 			}
 			if need = g.signalersOf(w, r); len(need) == 0 && !(g.meets(w) && w.lock.signaled) {
+				continue
+			}
+			if before, err := g.signaledBefore(w, need, r); before || err != nil {
+				if err != nil {
+					return nil, err
+				}
 				continue
 			}
 		} else if len(need) == 0 {
@@ -119,7 +132,7 @@ func (s *survey) signalers(is signal) (*reach, error) {
 func (g *grapher) signalersOf(w *wait, r *reach) (out []*stackwalk.Thread) {
 	for i := range g.s.r.threads {
 		t := &g.s.r.threads[i]
-		if by := g.of[t]; r.threads[t] && t != w.thread && !(by != nil && by.lock != nil && by.lock == w.lock) {
+		if by := g.of[t]; r.threads[t] && t != w.thread && !(by != nil && by.waitsAlike(w)) {
 			out = append(out, t)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/app/tasks"
 	"github.com/sosgo/sosgo/internal/words"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/stackwalk"
@@ -77,6 +78,20 @@ func (s *survey) mutexRecord(o objects.Object) (owner objects.Object, err error)
 	return own.Owner.Object(x)
 }
 
+// mutexHolder returns the thread that is past its wait for a Mutex and has not released it, by its code, or nil if it is none or more than one.
+func (s *survey) mutexHolder(o objects.Object) *stackwalk.Thread {
+	if is, err := objects.IsShape[*mutex](s.r.b, o.Type); !is || err != nil {
+		return nil
+	}
+	list := s.pastWaits(func(around *tasks.Around) *tasks.Call {
+		return pastHandle(around, o.Addr, func(method string) bool { return method == "Mutex.ReleaseMutex" })
+	})
+	if len(list) != 1 {
+		return nil
+	}
+	return list[0].thread
+}
+
 // ownerUnknown describes a Mutex's owner that the class library records but that was not found.
 const ownerUnknown = "is not known"
 
@@ -87,7 +102,7 @@ func (g *grapher) sharedHandles() []answer.Verdict {
 	by := map[target.Addr][]*wait{}
 	end, strength := map[target.Addr]answer.Statement{}, map[target.Addr]answer.Strength{}
 	for _, w := range g.s.waits {
-		if w.lock != nil || w.join || w.more > 0 || w.remote != "" || w.object.Addr == 0 || len(w.runners) > 0 {
+		if w.lock != nil || w.join || w.more > 0 || w.remote != "" || w.object.Addr == 0 || len(w.runners) > 0 && !w.byCode || g.circled[w] || g.described[w] {
 			continue
 		}
 		a := w.object.Addr

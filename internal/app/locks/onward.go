@@ -285,7 +285,12 @@ func (g *grapher) joinGoesOn(w *wait) bool {
 }
 
 // kernelHolders finds the threads that are past a wait for a Semaphore of the operating system and release it later. The semaphore does not record them.
-func (s *survey) kernelHolders(semaphore target.Addr) (out []holder) {
+func (s *survey) kernelHolders(semaphore target.Addr) []holder {
+	return s.pastWaits(func(around *tasks.Around) *tasks.Call { return pastKernelWait(around, semaphore) })
+}
+
+// pastWaits finds the threads in a method that calls WaitOne and is past such a call, as past decides, once each.
+func (s *survey) pastWaits(past func(*tasks.Around) *tasks.Call) (out []holder) {
 	known := map[target.Addr]*methodCalls{}
 	for i := range s.r.threads {
 		t := &s.r.threads[i]
@@ -305,7 +310,7 @@ func (s *survey) kernelHolders(semaphore target.Addr) (out []holder) {
 			if err != nil {
 				continue
 			}
-			if in := pastKernelWait(around, semaphore); in != nil {
+			if in := past(around); in != nil {
 				h := s.threadHolder(t, &f, m)
 				h.entered = in.Offset
 				out = append(out, h)
@@ -322,18 +327,23 @@ func givesKernel(method string) bool  { return method == "Semaphore.Release" }
 
 // pastKernelWait returns the call by which a method has entered a Semaphore of the operating system that it releases later, or nil.
 func pastKernelWait(around *tasks.Around, semaphore target.Addr) *tasks.Call {
-	var in *tasks.Call
-	for i := range around.Before {
-		switch c := &around.Before[i]; {
-		case c.Object != semaphore:
-		case entersKernel(c.Method):
-			in = c
-		case givesKernel(c.Method):
-			in = nil
-		}
-	}
+	in := pastHandle(around, semaphore, givesKernel)
 	if in == nil || !slices.ContainsFunc(around.Later, func(c tasks.Call) bool { return givesKernel(c.Method) && c.Object == semaphore }) {
 		return nil
+	}
+	return in
+}
+
+// pastHandle returns the last call by which a method has entered a handle of the operating system that it has not left since, or nil.
+func pastHandle(around *tasks.Around, handle target.Addr, leaves func(method string) bool) (in *tasks.Call) {
+	for i := range around.Before {
+		switch c := &around.Before[i]; {
+		case c.Object != handle:
+		case entersKernel(c.Method):
+			in = c
+		case leaves(c.Method):
+			in = nil
+		}
 	}
 	return in
 }

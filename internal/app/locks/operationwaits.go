@@ -243,7 +243,7 @@ func (g *grapher) reaches(from *wait, l *lock) bool {
 
 // next returns the waits that must end before w can.
 func (g *grapher) next(w *wait) (out []*wait) {
-	for _, t := range w.runners {
+	for _, t := range slices.Concat(w.runners, w.signals) {
 		if n := g.of[t]; n != nil {
 			out = append(out, n)
 		}

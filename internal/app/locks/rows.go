@@ -20,7 +20,7 @@ func (g *grapher) describe() {
 		row := &answer.ThreadWait{Thread: w.thread.Describe(g.s.gaps), How: w.how}
 		g.rows[w.thread], g.of[w.thread] = row, w
 		g.place(row, w)
-		if len(w.runners) > 0 {
+		if len(w.runners) > 0 && !w.byCode {
 			d := w.runners[0].Describe(g.s.gaps)
 			row.Owner = &d
 		}
@@ -50,7 +50,7 @@ func (g *grapher) describe() {
 			row.Kind, row.Object, row.Chain, row.Until = answer.WaitTask, w.tasks[0], w.chain, w.until.Text
 		case w.object.Addr != 0:
 			row.Kind, row.Object, row.Type, row.Name = answer.WaitHandle, w.object.Addr, g.s.gaps.Text(w.object.Type.ManagedName()), g.s.names[w.object.Addr]
-			if ok, err := objects.IsShape[*mutex](g.s.r.b, w.object.Type); ok && err == nil && w.more == 0 && len(w.runners) == 0 {
+			if ok, err := objects.IsShape[*mutex](g.s.r.b, w.object.Type); ok && err == nil && w.more == 0 && row.Owner == nil {
 				row.Note = "its owner " + g.s.ownedElsewhere()
 			}
 		case w.class != 0:

@@ -30,6 +30,9 @@ func (s *survey) follow(o heap.ScanOptions) error {
 			} else if t := s.lastTicks()[w.object.Addr]; t != nil && t != w.thread {
 				w.callback = callbackOfTimer
 				w.add(t)
+			} else if t := s.mutexHolder(w.object); t != nil && t != w.thread {
+				w.byCode = true
+				w.add(t)
 			}
 		}
 		for _, a := range w.tasks {

@@ -77,7 +77,7 @@ func (g *grapher) circle(alike [][]*wait) answer.Verdict {
 	var says, ends []answer.Statement
 	for i, w := range path {
 		before := path[(i+len(path)-1)%len(path)]
-		says = append(says, words.WaitInCircle.Of(g.holdsFor(before, w), g.keeps(before, w), g.what(w)))
+		says = append(says, words.WaitInCircle.Of(g.holdsFor(before, w), g.keeps(before, w), g.awaits(w)))
 		if !w.ends.IsZero() {
 			ends = append(ends, words.EndsIn.Of(g.who(w), w.ends))
 		}
@@ -105,6 +105,16 @@ func (g *grapher) circle(alike [][]*wait) answer.Verdict {
 			case heldUnseen:
 				v.Strength = answer.Weakest(v.Strength, answer.StrengthPossible)
 				v.Because(words.OnlyById.Of(g.name(w.thread), g.lockText(l)))
+			}
+		}
+		if before.byCode {
+			v.Strength, v.Rests = answer.Weakest(v.Strength, answer.StrengthLikely), append(slices.Clip(v.Rests), answer.CodeFound, answer.FilesThere)
+			v.Because(words.PastMutex.Of(g.name(w.thread), g.what(before)))
+		}
+		if before.isSignaledBy(w) {
+			v.Strength, v.Rests = answer.Weakest(v.Strength, answer.StrengthLikely), slices.Concat(v.Rests, words.Searched)
+			if il := words.SignalsIL.Of(); !slices.Contains(v.Evidence, il.Text) {
+				v.Because(il)
 			}
 		}
 		if w.how != answer.HowRecorded || !w.proved || !w.ends.IsZero() {
@@ -161,6 +171,14 @@ func (g *grapher) alsoWait(path []*wait) answer.Statement {
 	return words.Join("", more...)
 }
 
+// awaits describes what a thread in a cycle waits for.
+func (g *grapher) awaits(w *wait) answer.Statement {
+	if w.pulse {
+		return words.PulseOfObject.Of(g.what(w))
+	}
+	return g.what(w)
+}
+
 // holdsFor names the thread or method that keeps w waiting by its own wait by.
 func (g *grapher) holdsFor(w, by *wait) answer.Statement {
 	if h := g.holderOf(w.lock, by); h != nil {
@@ -172,6 +190,10 @@ func (g *grapher) holdsFor(w, by *wait) answer.Statement {
 // keeps describes how by makes w wait.
 func (g *grapher) keeps(w, by *wait) answer.Statement {
 	switch {
+	case w.isSignaledBy(by):
+		return words.WouldSignal.Of(words.Text(w.signalVerb()), g.lockOrObject(w))
+	case w.fullChannel() != nil:
+		return words.IsToRead.Of(g.channelText(w.op.thing))
 	case g.holderOf(w.lock, by) != nil:
 		return words.HasEntered.Of(g.lockText(w.lock))
 	case w.op != nil && w.lock == nil:
@@ -184,6 +206,8 @@ func (g *grapher) keeps(w, by *wait) answer.Statement {
 		return words.Runs.Of(words.Text(w.callback))
 	case w.class != 0:
 		return words.Runs.Of(g.what(w))
+	case w.object.Addr != 0:
+		return words.Holds.Of(g.what(w))
 	case len(w.tasks) > 1:
 		return g.runsOneOf(w, by)
 	case w.lock == nil && len(w.chain) > 1:

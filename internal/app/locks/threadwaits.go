@@ -33,10 +33,12 @@ type wait struct {
 	more     int                 // how many other WaitHandles it waits for
 	runners  []*stackwalk.Thread // the threads that must proceed first, as far as they are known
 	pulse    bool                // waits for a pulse and has released the monitor
+	signals  []*stackwalk.Thread // the threads that would end a wait for a signal later, if only they can, and all of them wait so; set by crossings
 	timeout  int32
 	steps    bool // the class library waits in steps, each for a limited time: the program's wait has no limit that is recorded
 	how      string
 
+	byCode  bool           // waits for a Mutex that runners holds by its code
 	outside *tasks.Outside // what another process has to do, nil for other waits
 
 	remote answer.WaitKind // answer.WaitConnection or answer.WaitServer, if a client library waits for a server

@@ -78,6 +78,9 @@ func (r *Reader) Waits(ctx context.Context, o Options) (*answer.Waits, error) {
 		out.Operations = append(out.Operations, w.OperationWait)
 	}
 	out.Idle = idle.sorted()
+	if err := g.crossings(); err != nil {
+		return nil, err
+	}
 	out.Verdicts = g.circles()
 	met, err := g.meetings()
 	if err != nil {

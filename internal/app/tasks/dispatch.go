@@ -291,6 +291,14 @@ func (r *Reader) callsIn(md *dac.MethodDesc, s *ilcalls.Site, on objects.Object)
 	return out
 }
 
+// objectOf returns the path to the object of a call: its receiver, or of the static methods of Monitor their first argument.
+func objectOf(s *ilcalls.Site) *ilcalls.Path {
+	if s.On == nil && s.Through == "" && strings.HasPrefix(s.Method, "Monitor.") {
+		return subject(s)
+	}
+	return s.On
+}
+
 // resolved returns the call of a site, or the calls of what a delegate runs, as the objects at the paths of the site show them. The paths begin
 // in the instance of type class at at. It returns nothing if the receiver's class replaces the method.
 func (r *Reader) resolved(s *ilcalls.Site, class *objects.Type, at objects.Instance) []Call {
@@ -303,7 +311,7 @@ func (r *Reader) resolved(s *ilcalls.Site, class *objects.Type, at objects.Insta
 	}
 	c := Call{Method: s.Method, Through: s.Through, Releaser: s.Releaser}
 	if known {
-		c.Object = r.follow(class, at, s.On)
+		c.Object = r.follow(class, at, objectOf(s))
 	}
 	return []Call{c}
 }

@@ -184,10 +184,12 @@ type Around struct{ Before, Later []Call }
 type Receiver struct {
 	Class *objects.Type
 	At    objects.Instance
+	// Argument returns the object that an argument of the method refers to, or 0. Number 0 is the first of a static method. It may be nil.
+	Argument func(number int) target.Addr
 }
 
 // ReceiverOf returns o as the Receiver of a method.
-func ReceiverOf(o objects.Object) Receiver { return Receiver{o.Type, objects.InstanceOf(o)} }
+func ReceiverOf(o objects.Object) Receiver { return Receiver{Class: o.Type, At: objects.InstanceOf(o)} }
 
 // CallsAround returns the calls in md's IL before the instruction at il, and those from there on. this is the receiver of
 // md, zero if it is unknown or md is static.
@@ -200,11 +202,14 @@ func (r *Reader) CallsAround(md *dac.MethodDesc, il int, this Receiver) (*Around
 		return nil, err
 	}
 	if md.IsStatic() {
-		this = Receiver{} // the first argument is another object
+		this.Class, this.At = nil, 0 // the first argument is another object
 	}
 	out := &Around{}
 	for i := range sites {
 		calls := r.resolved(&sites[i], this.Class, this.At)
+		if p := objectOf(&sites[i]); len(calls) == 1 && calls[0].Object == 0 && this.Argument != nil && p != nil && p.Class == "" && len(p.Fields) == 0 {
+			calls[0].Object = this.Argument(p.Arg)
+		}
 		for k := range calls {
 			calls[k].Offset = sites[i].Offset
 		}

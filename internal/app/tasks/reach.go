@@ -201,6 +201,9 @@ func (l *Leads) callers(ctx context.Context, h *heap.Heap, p *program, m program
 	}
 	static := def.Flags&methodStatic != 0
 	named := len(out) > 0 || static && slices.Contains(entryNames, nameOf(name)) || nameOf(name) != "cctor" && unused(md, m.row, &def)
+	if nameOf(name) == "cctor" && l.r.initialised(md, owner) {
+		return out, false, nil
+	}
 	if open = open || !named; !open || static || nameOf(name) == "ctor" {
 		return out, open, nil
 	}
@@ -213,6 +216,24 @@ func (l *Leads) callers(ctx context.Context, h *heap.Heap, p *program, m program
 	l.names[short+"..ctor"] = true
 	open, err = l.exists(ctx, h, md, owner)
 	return append(out, made...), open, err
+}
+
+// initialised reports whether the static constructor of a class has run, which it does once: the class has static fields with values.
+func (r *Reader) initialised(md *metadata.Metadata, class uint32) bool {
+	name, err := md.TypeDefFullName(class)
+	if err != nil || strings.Contains(name, "`") { // each instance of a generic class has its own
+		return false
+	}
+	for t, err := range r.r.TypeByName(name, "") {
+		if err != nil {
+			return false
+		}
+		list, err := t.Statics()
+		return err == nil && slices.ContainsFunc(list, func(f *objects.Field) bool {
+			return !f.Thread && !f.RVA && f.StaticValue().Err == nil && f.StaticValue().State == dac.StaticReady
+		})
+	}
+	return false
 }
 
 // unused reports whether a method that no code names is called by nobody: it is private, and has no attribute for which others look.
@@ -491,7 +512,7 @@ func (l *Leads) Has(md *dac.MethodDesc) bool {
 }
 
 // From reports whether the code of a method leads to a call that is sought, at the offsets that counts selects. inner is the method that the
-// instruction at the offset at runs now, or "": that call does not count. this returns the receiver of md.
+// statement at the offset at runs now, or "": its first call of inner does not count. this returns the receiver of md.
 func (l *Leads) From(md *dac.MethodDesc, counts func(offset int) bool, at int, inner string, this func() Receiver) (bool, error) {
 	meta, err := md.Metadata()
 	if err != nil {
@@ -508,13 +529,14 @@ func (l *Leads) From(md *dac.MethodDesc, counts func(offset int) bool, at int, i
 	if err != nil {
 		return false, err
 	}
+	runs := slices.IndexFunc(sites, func(s ilcalls.Site) bool { return inner != "" && s.Offset >= at && s.Method == inner })
 	for i := range sites {
 		s := &sites[i]
 		if !counts(s.Offset) {
 			continue
 		}
 		if l.names[s.Method] || l.virtual[nameOf(s.Method)] {
-			if s.Offset != at || s.Method != inner {
+			if i != runs {
 				return true, nil
 			}
 			continue

@@ -376,7 +376,7 @@ func TestRecycledOwner(t *testing.T) {
 	require.NoError(t, err)
 	threads, err := v.Threads()
 	require.NoError(t, err)
-	for name, byID := range map[string]bool{"deep": true, "recursive lock": false} {
+	for _, name := range []string{"deep", "recursive lock"} {
 		list := slices.Clone(threads)
 		at := func(wanted string) *stackwalk.Thread {
 			i := slices.IndexFunc(list, func(t stackwalk.Thread) bool { name, _ := t.Name(); return name == wanted })
@@ -392,8 +392,8 @@ func TestRecycledOwner(t *testing.T) {
 		i := slices.IndexFunc(got.Verdicts, func(v answer.Verdict) bool { return strings.Contains(v.Text, `"`+name+`" holds the monitor`) })
 		require.GreaterOrEqual(t, i, 0, name)
 		assert.Equal(t, answer.StrengthLikely, got.Verdicts[i].Strength, name)
-		assert.Equal(t, byID, strings.Contains(got.Verdicts[i].Text, "by the id in its record, thread"), got.Verdicts[i].Text)
-		assert.Equal(t, byID, strings.Contains(got.Verdicts[i].Text, "a thread that had this id before left it locked"), got.Verdicts[i].Text)
+		assert.Contains(t, got.Verdicts[i].Text, "by the id in its record, thread")
+		assert.Contains(t, got.Verdicts[i].Text, "a thread that had this id before left it locked")
 	}
 }
 

@@ -1,0 +1,183 @@
+package locks
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/app/tasks"
+	"github.com/sosgo/sosgo/internal/words"
+	"github.com/sosgo/sosgo/stackwalk"
+)
+
+// mostSignals bounds the events and pulses with waits for which crossings looks for what would end them.
+const mostSignals = 32
+
+// crossings adds to the graph of waits which threads would end waits for events and pulses: each of these threads waits itself, and for what only threads
+// in such waits would do. Where other code may lead to such a call, or may have made it a moment ago, nothing is added.
+func (g *grapher) crossings() error {
+	var seen []signal
+	stuck, err := g.stuck(func(w *wait) bool {
+		is, ok := w.signaled()
+		if !ok || w.library || g.meets(w) || !strings.HasPrefix(w.called, "System.Threading.") || w.set() {
+			return false
+		}
+		if !slices.Contains(seen, is) {
+			seen = append(seen, is)
+		}
+		return len(seen) <= mostSignals
+	})
+	for w, need := range stuck {
+		if _, ok := w.signaled(); ok && !g.meets(w) {
+			w.signals = need
+		}
+	}
+	g.pumps()
+	return err
+}
+
+// set reports whether a thread waits for an event that is set: it is about to go on.
+func (w *wait) set() bool {
+	return w.lock != nil && w.lock.Kind == answer.LockEvent && w.lock.Counts.Text == words.EventSet.Of().Text
+}
+
+// waitsAlike reports whether two threads wait for the same thing.
+func (w *wait) waitsAlike(other *wait) bool {
+	if w.lock != nil || other.lock != nil {
+		return w.lock == other.lock && w.pulse == other.pulse
+	}
+	return w.object.Addr != 0 && w.object.Addr == other.object.Addr && w.join == other.join
+}
+
+// isSignaledBy reports whether the thread of another wait would end a wait for a signal.
+func (w *wait) isSignaledBy(by *wait) bool {
+	return by.thread != nil && slices.Contains(w.signals, by.thread)
+}
+
+// signalVerb returns the verb for what ends a wait for a signal.
+func (w *wait) signalVerb() string {
+	if w.pulse {
+		return "pulse"
+	}
+	return "set"
+}
+
+// lockOrObject names what a thread waits for a signal of.
+func (g *grapher) lockOrObject(w *wait) answer.Statement {
+	if w.pulse {
+		return words.ObjectOfType.Of(words.Type(w.lock.Type.String()), g.addressName(w.lock.Address))
+	}
+	return g.what(w)
+}
+
+// signaledBefore reports whether a thread may have ended a wait just before it began to wait itself: code on its stack that is done, or that a loop
+// repeats, leads to such a call. Calls under a lock that the waiter has held since do not count.
+func (g *grapher) signaledBefore(w *wait, threads []*stackwalk.Thread, r *reach) (bool, error) {
+	if g.meets(w) {
+		return false, nil // each participant signals once in a phase
+	}
+	for _, t := range threads {
+		var list []*codeFrame
+		loops := false
+		for _, f := range g.s.code {
+			if f.thread == t {
+				list = append(list, f)
+				loops = loops || f.loops || f.at < 0
+			}
+		}
+		by := g.of[t]
+		end := -1 // of the section that the thread is about to enter
+		if loops {
+			if by == nil || by.lock == nil || by.pulse || len(by.runners) != 1 || by.runners[0] != w.thread || len(list) == 0 || list[0].at < 0 {
+				return true, nil
+			}
+			if end = g.s.sectionEnd(list[0], by.lock); end < 0 {
+				return true, nil
+			}
+		}
+		for i, f := range list {
+			before := func(offset int) bool {
+				switch {
+				case i > 0 && loops:
+					return true
+				case loops && offset > end:
+					return true
+				}
+				return offset < f.at
+			}
+			goes, err := r.leads.From(f.method, before, f.at, f.inner, func() tasks.Receiver { return g.s.receiver(t, &f.frame, f.method) })
+			if goes || err != nil {
+				return true, g.s.ctx.Err()
+			}
+		}
+	}
+	return false, nil
+}
+
+// sectionEnd returns the offset of the first call behind the place of a frame that may leave a lock, or -1 if there is none.
+func (s *survey) sectionEnd(f *codeFrame, l *lock) int {
+	around, err := s.around(f.thread, &f.frame, f.method)
+	if err != nil {
+		return -1
+	}
+	i := slices.IndexFunc(around.Later, func(c tasks.Call) bool { return leavesLock(c.Method) && c.Object == l.Address })
+	if i < 0 {
+		return -1
+	}
+	return around.Later[i].Offset
+}
+
+// fullChannel returns the channel that suspended code waits for room in, or nil.
+func (w *wait) fullChannel() *channelWait {
+	if w.op == nil || !w.op.thing.writes || w.op.thing.channel == nil || w.op.thing.channel.kind != &channelKind {
+		return nil
+	}
+	return w.op.thing.channel
+}
+
+// channelText names a channel by the field that holds it, or by its address.
+func (g *grapher) channelText(t *thing) answer.Statement {
+	if name := g.nameOf(t); name != "" {
+		return words.Field(name)
+	}
+	return words.Object(t.addr)
+}
+
+// pumps adds to the graph of waits what reads full channels, where all that reads one waits for room in another such channel.
+func (g *grapher) pumps() {
+	readers := map[*wait][]*wait{}
+	for _, op := range g.s.ops {
+		c := op.wait.fullChannel()
+		if c == nil || op.limited || g.course().channel(c).moves {
+			continue
+		}
+		list, unknown := g.readersOf(c)
+		if reads, sure := g.readingOf(c); unknown || reads || !sure {
+			continue
+		}
+		for i := range list {
+			var by *wait
+			if at := g.s.standing[list[i].box]; at != nil {
+				by = at.wait
+			}
+			readers[op.wait] = append(readers[op.wait], by)
+		}
+	}
+	for changed := true; changed; {
+		changed = false
+		for w, list := range readers {
+			if slices.ContainsFunc(list, func(by *wait) bool { return by == nil || len(readers[by]) == 0 }) {
+				delete(readers, w)
+				changed = true
+			}
+		}
+	}
+	for _, op := range g.s.ops {
+		if list := readers[op.wait]; len(list) > 0 {
+			op.wait.behind, op.wait.proved = append(op.wait.behind, list...), false // the IL says who reads
+			if !slices.Contains(g.ops, op.wait) {
+				g.ops = append(g.ops, op.wait)
+			}
+		}
+	}
+}
