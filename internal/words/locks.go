@@ -49,6 +49,8 @@ var (
 	EndOwn             = say("its own end", "its own end")
 	EndOfCallback      = say("end of a callback", "the end of {callback}")
 	EndOf              = say("end of a thread", "the end of thread {thread}")
+	OutputUnread       = say("output of a child that nobody reads", "{waiters} for {child}{place?}, and no code has begun to read its redirected output: once it has written more than a pipe holds, neither goes on")
+	ReadModes          = say("modes of redirected streams", "the modes in which the Process objects read their streams: none was chosen")
 	OutsideSilent      = say("many wait for another process", "{waits thread or operation waits|threads and operations wait} for {what}")
 	WaitIn             = say("waits in a method", "{waits waits|wait} in {method}")
 	SinceUnknown       = say("time of waits that is not recorded", "the dump does not record since when")

@@ -63,6 +63,35 @@ func (g *grapher) outsiders(groups []*waiters) []answer.Verdict {
 			out = append(out, *v)
 		}
 	}
+	return append(out, g.unread()...)
+}
+
+// unread describes the threads that wait, without a limit, for the end of child processes with output that nothing has begun to read: such a child can't
+// end once it has written more than the pipe holds. Whether it has, the dump does not record.
+func (g *grapher) unread() []answer.Verdict {
+	type key struct{ method, file string }
+	of := map[key][]*wait{}
+	var order []key
+	for _, w := range g.s.waits {
+		if o := w.outside; o == nil || !o.Unread || w.library || !w.ends.IsZero() || takesTime(w.called) {
+			continue
+		}
+		k := key{g.rows[w.thread].Method.String(), w.outside.Target}
+		if of[k] == nil {
+			order = append(order, k)
+		}
+		of[k] = append(of[k], w)
+	}
+	var out []answer.Verdict
+	for _, k := range order {
+		alike := of[k]
+		first := alike[0]
+		v := answer.Conclude(answer.FindingWait, words.OutputUnread.Of(g.waiting(alike), andOthers(first.outside.Says, len(alike)), g.placeOf(first)), answer.StrengthPossible, g.evidences(alike)...)
+		v.Because(words.ReadModes.Of())
+		v.Count, v.Sites, v.Severity = len(alike), g.sites(alike), answer.SeverityWarning
+		v.Show = append([]string{"dumpobj " + addressText(first.outside.Object)}, g.show(first)...)
+		out = append(out, v)
+	}
 	return out
 }
 

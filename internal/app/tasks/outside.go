@@ -31,6 +31,8 @@ type (
 		Error      objects.RefField `field:"_standardError"`
 		OutputRead objects.RefField `field:"_output"`
 		ErrorRead  objects.RefField `field:"_error"`
+		OutputMode objects.IntField `field:"_outputStreamReadMode"`
+		ErrorMode  objects.IntField `field:"_errorStreamReadMode"`
 	}
 	processInfo struct {
 		_    objects.Shape    `of:"System.Diagnostics.ProcessStartInfo"`
@@ -60,6 +62,8 @@ type Outside struct {
 	Target string          // the file of a child process, or the name of a pipe
 	Says   answer.Statement
 	Object target.Addr // the Process or the stream
+	// Unread reports that code waits for the end of a child that writes to a pipe of this process, which nothing has begun to read.
+	Unread bool
 }
 
 // An outsideKind is what code waits for: the end of a child, data, room for data, or a connection.
@@ -181,9 +185,18 @@ func childOf(g shapes.Reading, a target.Addr, s *processShape, x objects.Instanc
 	case kind == outsideData:
 		out.Says = words.OutputOf.Of(name)
 	default:
-		out.Says = words.EndOfProcess.Of(name)
+		out.Says, out.Unread = words.EndOfProcess.Of(name), unread(g, &s.Output, &s.OutputMode, x) || unread(g, &s.Error, &s.ErrorMode, x)
 	}
 	return out
+}
+
+// unread reports whether a Process has a reader of what its child writes, and no code has begun to read: Process.StandardOutput and BeginOutputReadLine
+// set the mode (StreamReadMode.Undefined is 0).
+func unread(g shapes.Reading, reader *objects.RefField, mode *objects.IntField, x objects.Instance) bool {
+	a, err := reader.Addr(x)
+	m := g.IntAt(mode, x)
+	g.Note(err)
+	return err == nil && a != 0 && m.Err() == nil && m.Value == 0
 }
 
 // pipeOf describes a wait of the client of a named pipe. On Unix its path names a socket (GetPipePath of PipeStream.Unix.cs).
