@@ -58,8 +58,8 @@ func (j *job) explain(ctx context.Context, err error) error {
 			return &processes.Refusal{Text: "no dump was written", Err: err, Next: f.next}
 		}
 	}
-	return &processes.Refusal{Text: "no dump was written", Err: err, Next: "try again: createdump gives up if a thread ends meanwhile (it writes its reason to the standard error of the program); else: " +
-		j.other()}
+	return &processes.Refusal{Text: "no dump was written", Err: err,
+		Next: "try again: createdump gives up if a thread ends meanwhile (it writes its reason to the standard error of the program); else: " + j.other()}
 }
 
 // dacName is the library by which createdump finds what kinds other than full have.

@@ -214,7 +214,7 @@ var switches = []string{"DOTNET_EnableDiagnostics", "COMPlus_EnableDiagnostics",
 
 // Reach returns who can reach the files of the process, which err forbids. Root is refused without a capability that containers lack by default.
 func (p *Process) Reach(err error) string {
-	if p.system.Root && errors.Is(err, fs.ErrPermission) {
+	if p.system != nil && p.system.Root && errors.Is(err, fs.ErrPermission) { // other systems have none
 		const needs = "root needs the capability SYS_PTRACE (kubectl debug --profile=sysadmin, docker run --cap-add SYS_PTRACE)"
 		if p.UID == p.system.User {
 			return needs
