@@ -37,8 +37,8 @@ func (c *Context) learnSecrets() error {
 		return c.MayShowBytes()
 	}
 	for i := range c.own.options {
-		if o := &c.own.options[i]; o.Reveals && c.own.given[o.Name] {
-			return &UsageError{Command: c.Command.Name, Text: "with --redact secrets are not shown: -" + o.Name}
+		if o := &c.own.options[i]; o.Reveals {
+			c.own.into.FieldByIndex(o.index).SetZero() // it does not undo --redact
 		}
 	}
 	typed := &secrets.Said{}
