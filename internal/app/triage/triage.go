@@ -148,12 +148,21 @@ func judge(ctx context.Context, q *Answers, o Options) (judged, error) {
 	q.serialized(out.Findings)
 	for i := range out.Findings {
 		f := &out.Findings[i]
-		f.Next = onlyOnce(f.Next)
+		f.Next = q.useful(onlyOnce(f.Next))
 	}
 	if !seen {
 		return out, cmp.Or(errs...)
 	}
 	return out, ctx.Err()
+}
+
+// useful returns commands without those that are known to have nothing to show: a process without a web server serves no requests.
+func (q *Answers) useful(commands []string) []string {
+	list, err := q.Requests.get()
+	if err != nil || list == nil || len(list.Requests) > 0 || len(list.Noted()) > 0 {
+		return commands
+	}
+	return slices.DeleteFunc(commands, func(c string) bool { return c == "requests" })
 }
 
 // onlyOnce returns a list without what it has a second time: one method may be what waits and what others wait for.

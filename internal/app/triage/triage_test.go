@@ -1206,3 +1206,20 @@ func TestSerialized(t *testing.T) {
 		}
 	}
 }
+
+// TestUseful checks that the command requests is no next step if the process is known to serve none.
+func TestUseful(t *testing.T) {
+	both := []string{"httpclients", "requests"}
+	for name, c := range map[string]struct {
+		requests Part[*answer.Requests]
+		want     []string
+	}{
+		"none":   {Got(&answer.Requests{}, nil), both[:1]},
+		"one":    {Got(&answer.Requests{Requests: []answer.Request{{}}}, nil), both},
+		"unread": {Got[*answer.Requests](nil, target.ErrNotInDump), both},
+	} {
+		q := healthy()
+		q.Requests = c.requests
+		assert.Equal(t, c.want, q.useful(slices.Clone(both)), name)
+	}
+}
