@@ -231,6 +231,8 @@ var (
 	StacksOf      = say("stacks of threads", "the stacks of {threads} threads, the first {thread}")
 	FirstOf       = say("threads, the first", "{threads} threads, the first {thread},")
 	FollowsLoop   = say("loop that follows references", "{threads} in a loop of {method} that follows references and stores nothing: it has no end if they form a circle{used?}")
+	NeverEnds     = say("loop without an end", "{threads} in a loop of {method} that reads no memory and changes nothing: it never ends{used?}")
+	NativeLoop    = say("machine code of a loop", "the machine code of the loop, and the register that it tests: what the code reads there was read once, before the loop, as a field that is not volatile may be")
 	GoesRound     = say("loop round a circle", "{threads} in a loop of {method} that ends only at null, and the {objects} {type} that it follows by {field} form a circle{used?}")
 	GoesRoundOr   = say("loop round a circle that can throw", "{threads} in a loop of {method} that ends only at null or by an exception, and the {objects} {type} that it follows by {field} form a circle{used?}")
 	FollowsCircle = say("loop that follows a circle", "{threads} in a loop of {method} that stores nothing, and the {objects} {type} that it follows by {field} form a circle{used?}")

@@ -64,7 +64,7 @@ var conclusions = []struct {
 
 	// Frames, code and variables show it.
 	{stacks, []*Sentence{Overflowed, FailFast, AssertionFailed, FinalizerDoes, CalledExit, RunsExit}},
-	{frames, []*Sentence{ThreadRuns, ManyThreads, ThreadsRun, ThreadsRan}},
+	{frames, []*Sentence{ThreadRuns, ManyThreads, NeverEnds, ThreadsRun, ThreadsRan}},
 	{append(slices.Clip(frames), answer.NoCollection), []*Sentence{HostStartsOn, Matches}}, // and objects of the heap
 	{il, []*Sentence{FollowsLoop, ThreadSpins, ThreadsSpin}},
 	{append(slices.Clip(il), answer.NoCollection), []*Sentence{GoesRound, GoesRoundOr, FollowsCircle}},

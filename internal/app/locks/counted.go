@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sosgo/sosgo/internal/app/tasks"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/stackwalk"
 )
@@ -26,6 +27,40 @@ func (s *survey) endsByItself(t *stackwalk.Thread) bool {
 		inner = false
 	}
 	return !inner
+}
+
+// takesTurns reports whether the program's innermost method on a thread's stack is in a loop that enters a lock and leaves it in each turn: it works on
+// what it shares with others, and lets them have their turns.
+func (s *survey) takesTurns(t *stackwalk.Thread) bool {
+	for f, err := range s.programFrames(t) {
+		if err != nil {
+			return false
+		}
+		loops, err := allLoops(f.body.Code)
+		if err != nil {
+			return false
+		}
+		calls, err := s.around(t, &f.Frame, f.md)
+		return err == nil && locksIn(slices.Concat(calls.Before, calls.Later), loops)
+	}
+	return false
+}
+
+// locksIn reports whether all outermost loops have calls that enter a lock and that leave one.
+func locksIn(calls []tasks.Call, loops map[int]int) bool {
+	for start, end := range loops {
+		has := func(is func(string) bool) bool {
+			return slices.ContainsFunc(calls, func(c tasks.Call) bool { return is(c.Method) && start <= c.Offset && c.Offset < end })
+		}
+		inner := false
+		for other, last := range loops {
+			inner = inner || other != start && other <= start && end <= last
+		}
+		if !inner && !(has(entersLock) && has(leavesLock)) {
+			return false
+		}
+	}
+	return len(loops) > 0
 }
 
 // allLoops returns the loops of il: their ends by their starts.

@@ -245,6 +245,11 @@ func (g *grapher) spinning(list []stand, ring *circle, unread error) *answer.Ver
 		v.Sites = []answer.Site{{Method: answer.Text{S: at.name}, Does: "runs", Count: len(list)}}
 		return &v
 	}
+	if !slices.ContainsFunc(list, func(at stand) bool { return at.called != "" || !g.s.stopped(at.thread) }) {
+		v := conclude(answer.StrengthProved, words.NeverEnds.Of(said(words.IsThread, words.AreThreads), method, cpu), words.NativeLoop.Of())
+		v.Severity = answer.SeverityHigh
+		return v
+	}
 	if err == nil { // else it is the same error
 		g.s.gaps.Note(unread)
 	}
@@ -261,7 +266,7 @@ func (g *grapher) spinning(list []stand, ring *circle, unread error) *answer.Ver
 		return conclude(answer.StrengthLikely, said(words.ThreadSpins, words.ThreadsSpin, method, cpu), why)
 	case busy && len(list) > 1:
 		return conclude(answer.StrengthRecorded, words.ThreadsRun.Of(said(words.AThread, words.FirstOf), method, cpu))
-	case !at.pool && used == 0 && len(list) >= max(manyRunning, g.s.r.process.Platform().CPUs) && slices.ContainsFunc(list, func(at stand) bool { return !g.s.endsByItself(at.thread) }):
+	case !at.pool && used == 0 && len(list) >= max(manyRunning, g.s.r.process.Platform().CPUs) && slices.ContainsFunc(list, func(at stand) bool { return !g.s.endsByItself(at.thread) && !g.s.takesTurns(at.thread) }):
 		return conclude(answer.StrengthPossible, words.ThreadsRan.Of(said(words.AThread, words.FirstOf), method))
 	}
 	return nil
