@@ -107,7 +107,7 @@ func (p *Precompiled) readMethods(h *image.ReadyToRunHeader) error {
 	if err != nil {
 		return err
 	}
-	methods, err := newNativeArray(bytesOf(b))
+	methods, err := newNativeArray(b)
 	if err != nil {
 		return err
 	}
@@ -168,7 +168,7 @@ func (p *Precompiled) section(h *image.ReadyToRunHeader, kind uint32) ([]byte, e
 // entryFunction decodes the index of a method's first function. It is shifted by one bit, or by two if fixups
 // follow.
 func entryFunction(b []byte) (uint32, error) {
-	r := nativeReader{nativeBytes: bytesOf(b)}
+	r := nativeReader{b: b}
 	id := r.uint()
 	if id&1 != 0 {
 		id >>= 1

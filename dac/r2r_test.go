@@ -116,17 +116,17 @@ func TestNativeNumbers(t *testing.T) {
 		{[]byte{0x03, 0x00, 0x02}, 0x4000}, {[]byte{0x07, 0, 0, 0x02}, 0x200000},
 		{[]byte{0x0f, 0x78, 0x56, 0x34, 0x12}, 0x12345678},
 	} {
-		r := nativeReader{nativeBytes: bytesOf(c.b)}
+		r := nativeReader{b: c.b}
 		assert.Equal(t, c.want, r.uint(), "% x", c.b)
 		assert.NoError(t, r.err)
 		assert.Equal(t, len(c.b), r.pos)
 		for n := range c.b {
-			cut := nativeReader{nativeBytes: bytesOf(c.b[:n])}
+			cut := nativeReader{b: c.b[:n]}
 			cut.uint()
 			assert.ErrorIs(t, cut.err, target.ErrCorrupt)
 		}
 	}
-	bad := nativeReader{nativeBytes: bytesOf([]byte{0x1f, 0, 0, 0, 0})}
+	bad := nativeReader{b: []byte{0x1f, 0, 0, 0, 0}}
 	bad.uint()
 	assert.ErrorIs(t, bad.err, target.ErrCorrupt)
 }
@@ -134,7 +134,7 @@ func TestNativeNumbers(t *testing.T) {
 func TestNativeArray(t *testing.T) {
 	// Seven elements, one-byte offsets; the only block is a leaf for index 5, followed by the number 9.
 	b := []byte{7 << 3, 1, 5 << 3, 9 << 1}
-	a, err := newNativeArray(bytesOf(b))
+	a, err := newNativeArray(b)
 	require.NoError(t, err)
 	for i := range uint32(20) {
 		at, ok, err := a.at(i)
@@ -147,7 +147,7 @@ func TestNativeArray(t *testing.T) {
 	// A node with both halves: with bit 8 clear it goes on after the node, with bit 8 set at offset +2.
 	b = []byte{16 << 3, 1, (3 | 2<<2) << 1, 1 << 3, 3 << 3}
 	b = append(b, 0)
-	a, err = newNativeArray(bytesOf(b))
+	a, err = newNativeArray(b)
 	require.NoError(t, err)
 	at, ok, err := a.at(1)
 	assert.NoError(t, err)
@@ -158,51 +158,10 @@ func TestNativeArray(t *testing.T) {
 	assert.False(t, ok)
 }
 
-// A holed memory lacks the bytes from an offset on.
-type holed struct {
-	b    []byte
-	from int
-}
-
-func (m holed) ReadMemory(p []byte, a target.Addr) (int, error) {
-	if n := copy(p, m.b[min(int(a), m.from):m.from]); n < len(p) {
-		return n, &target.MemoryError{Addr: a + target.Addr(n), Size: len(p) - n, Err: target.ErrNotInDump}
-	}
-	return len(p), nil
-}
-
-func (m holed) View(target.Addr, int) ([]byte, bool) { return nil, false }
-func (m holed) Span(target.Addr) []byte              { return nil }
-
-// TestNativeArrayWithHoles: where the end of a section is missing, its other elements are found, and those at its end are not in the dump.
-func TestNativeArrayWithHoles(t *testing.T) {
-	b := []byte{31 << 3, 2, 4, 5 << 3, 9 << 1, 5 << 3, 9 << 1} // two blocks; the leaves of indexes 5 and 21
-	for from := range len(b) + 1 {
-		a, err := newNativeArray(nativeBytes{n: len(b), mem: holed{b, from}})
-		if from == 0 {
-			require.ErrorIs(t, err, target.ErrNotInDump)
-			continue
-		}
-		require.NoError(t, err)
-		_, ok, err := a.at(5)
-		if from < 4 {
-			require.ErrorIs(t, err, target.ErrNotInDump, from)
-		} else {
-			require.NoError(t, err)
-			assert.True(t, ok)
-		}
-		if _, _, err = a.at(21); from < 6 {
-			require.ErrorIs(t, err, target.ErrNotInDump, from)
-		} else {
-			require.NoError(t, err)
-		}
-	}
-}
-
 func FuzzNativeArray(f *testing.F) {
 	f.Add([]byte{7 << 3, 1, 5 << 3, 9 << 1}, uint32(5))
 	f.Fuzz(func(t *testing.T, b []byte, index uint32) {
-		a, err := newNativeArray(bytesOf(b))
+		a, err := newNativeArray(b)
 		if err != nil {
 			return
 		}

@@ -1,7 +1,6 @@
 package dac
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/sosgo/sosgo/internal/base/limits"
@@ -16,9 +15,8 @@ const (
 
 // An r2rDebug is the section of an image with the debug information of its methods.
 type r2rDebug struct {
-	section nativeBytes
+	section []byte
 	at      target.Addr // address of the section
-	base    target.Addr // of the image
 	methods nativeArray
 	packed  bool
 }
@@ -39,10 +37,10 @@ func (r *CodeReader) imageDebugInfo(c *members, info CodeInfo) (codeinfo.DebugIn
 		err = errNoDebugInfo
 	}
 	if err != nil {
-		return none, r.ofPrecompiled(d.base, err)
+		return none, err
 	}
 	// Methods with the same information share it: the number is the distance back to it.
-	data := nativeReader{nativeBytes: d.section, pos: entry}
+	data := nativeReader{b: d.section, pos: entry}
 	if back := int64(data.uint()); back != 0 {
 		if back > int64(entry) {
 			return none, target.Corruptf("debug information %d bytes before the start", back-int64(entry))
@@ -50,19 +48,7 @@ func (r *CodeReader) imageDebugInfo(c *members, info CodeInfo) (codeinfo.DebugIn
 		data.pos = entry - int(back)
 	}
 	// The contract describes one format for images and for code compiled in the process.
-	return codeinfo.DebugInfo{Mem: im.mem, At: d.at + target.Addr(data.pos), Chunks: c.debugInfo.Chunks != 0, Packed: d.packed}, r.ofPrecompiled(d.base, data.err)
-}
-
-// ofPrecompiled adds to an error about missing memory which module's code it is about.
-func (r *CodeReader) ofPrecompiled(base target.Addr, err error) error {
-	if !errors.Is(err, target.ErrNotInDump) {
-		return err
-	}
-	what := "variables and lines of precompiled code"
-	if m := target.ModuleAt(r.Runtime().Target().Modules(), base); m != nil {
-		what += " of " + target.BaseName(m.Path)
-	}
-	return fmt.Errorf("%s: %w", what, err)
+	return codeinfo.DebugInfo{Mem: im.mem, At: d.at + target.Addr(data.pos), Chunks: c.debugInfo.Chunks != 0, Packed: d.packed}, data.err
 }
 
 func (r *CodeReader) readR2RDebug(info CodeInfo) (*r2rDebug, error) {
@@ -80,52 +66,35 @@ func (r *CodeReader) readR2RDebug(info CodeInfo) (*r2rDebug, error) {
 	if at.Size() > limits.DebugInfoBytes {
 		return nil, target.Corruptf("%d bytes of debug information", at.Size())
 	}
-	section := nativeBytes{n: int(at.Size()), mem: h.mem, at: at.Start}
-	if section.b, err = target.Bytes(h.mem, at.Start, section.n); err != nil && !errors.Is(err, target.ErrNotInDump) {
-		return nil, err
+	b, err := target.Bytes(h.mem, at.Start, int(at.Size()))
+	if err != nil {
+		what := "variables and lines of precompiled code"
+		if m := target.ModuleAt(r.Runtime().Target().Modules(), h.base); m != nil {
+			what += " of " + target.BaseName(m.Path)
+		}
+		return nil, fmt.Errorf("%s: %w", what, err)
 	}
-	d := &r2rDebug{section: section, at: at.Start, base: h.base, packed: h.major >= r2rPackedBounds}
-	d.methods, err = newNativeArray(section)
-	return d, r.ofPrecompiled(h.base, err)
-}
-
-// nativeBytes are the bytes of a section. Parts of it may be missing: then each byte is read by itself.
-type nativeBytes struct {
-	b   []byte // nil if parts are missing
-	n   int
-	mem target.Memory
-	at  target.Addr
-}
-
-// bytesOf returns bytes that are all there.
-func bytesOf(b []byte) nativeBytes { return nativeBytes{b: b, n: len(b)} }
-
-func (s *nativeBytes) byteAt(i int) (byte, error) {
-	if s.b != nil {
-		return s.b[i], nil
-	}
-	return target.Uint8(s.mem, s.at+target.Addr(i))
+	d := &r2rDebug{section: b, at: at.Start, packed: h.major >= r2rPackedBounds}
+	d.methods, err = newNativeArray(b)
+	return d, err
 }
 
 // A nativeReader reads the numbers of NativeFormat (nativeformatreader.h). The low bits of the first byte
 // encode the length. err is the first failure.
 type nativeReader struct {
-	nativeBytes
+	b   []byte
 	pos int
 	err error
 }
 
 func (r *nativeReader) byte() uint32 {
-	if r.err == nil && (r.pos < 0 || r.pos >= r.n) {
-		r.err = target.Corruptf("number at %#x of %#x bytes", r.pos, r.n)
-	}
-	if r.err != nil {
+	if r.err != nil || r.pos < 0 || r.pos >= len(r.b) {
+		if r.err == nil {
+			r.err = target.Corruptf("number at %#x of %#x bytes", r.pos, len(r.b))
+		}
 		return 0
 	}
-	v, err := r.byteAt(r.pos)
-	if r.err = err; err != nil {
-		return 0
-	}
+	v := r.b[r.pos]
 	r.pos++
 	return uint32(v)
 }
@@ -158,7 +127,7 @@ func (r *nativeReader) uint() uint32 {
 // A nativeArray is a sparse array of NativeFormat (nativeformatreader.h, NativeArray). A table has an entry for
 // each sixteen elements: the root of a binary tree.
 type nativeArray struct {
-	nativeBytes
+	b         []byte
 	count     uint32
 	table     int // offset of the table
 	entrySize int // bytes
@@ -166,10 +135,10 @@ type nativeArray struct {
 
 const nativeBlock = 16
 
-func newNativeArray(b nativeBytes) (nativeArray, error) {
-	r := nativeReader{nativeBytes: b}
+func newNativeArray(b []byte) (nativeArray, error) {
+	r := nativeReader{b: b}
 	head := r.uint()
-	a := nativeArray{nativeBytes: b, count: head >> 2, table: r.pos}
+	a := nativeArray{b: b, count: head >> 2, table: r.pos}
 	switch head & 3 {
 	case 0:
 		a.entrySize = 1
@@ -186,10 +155,10 @@ func (a *nativeArray) at(index uint32) (offset int, ok bool, err error) {
 	if index >= a.count {
 		return 0, false, nil
 	}
-	r := nativeReader{nativeBytes: a.nativeBytes, pos: a.table + a.entrySize*int(index/nativeBlock)}
+	r := nativeReader{b: a.b, pos: a.table + a.entrySize*int(index/nativeBlock)}
 	pos := a.table + int(r.fixed(a.entrySize))
 	for bit := uint32(nativeBlock >> 1); bit > 0; bit >>= 1 {
-		node := nativeReader{nativeBytes: a.nativeBytes, pos: pos, err: r.err}
+		node := nativeReader{b: a.b, pos: pos, err: r.err}
 		v := node.uint()
 		if node.err != nil {
 			return 0, false, node.err
@@ -205,8 +174,8 @@ func (a *nativeArray) at(index uint32) (offset int, ok bool, err error) {
 			return 0, false, nil
 		}
 	}
-	if pos < 0 || pos >= a.n {
-		return 0, false, target.Corruptf("element %d at %#x of %#x bytes", index, pos, a.n)
+	if pos < 0 || pos >= len(a.b) {
+		return 0, false, target.Corruptf("element %d at %#x of %#x bytes", index, pos, len(a.b))
 	}
 	return pos, true, nil
 }
