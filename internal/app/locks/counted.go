@@ -29,6 +29,11 @@ func (s *survey) endsByItself(t *stackwalk.Thread) bool {
 	return !inner
 }
 
+// mayNotEnd reports whether a thread that runs is in a loop that may have no end, and does not let others have their turns.
+func (s *survey) mayNotEnd(at stand) bool {
+	return !s.endsByItself(at.thread) && !s.takesTurns(at.thread)
+}
+
 // takesTurns reports whether the program's innermost method on a thread's stack is in a loop that enters a lock and leaves it in each turn: it works on
 // what it shares with others, and lets them have their turns.
 func (s *survey) takesTurns(t *stackwalk.Thread) bool {

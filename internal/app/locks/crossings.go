@@ -114,7 +114,7 @@ func (g *grapher) signaledBefore(w *wait, threads []*stackwalk.Thread, r *reach)
 	return false, nil
 }
 
-// sectionEnd returns the offset of the first call behind the place of a frame that may leave a lock, or -1 if there is none.
+// sectionEnd returns the offset of the first call behind the place of a frame that may leave a lock, or -1 if it does not.
 func (s *survey) sectionEnd(f *codeFrame, l *lock) int {
 	around, err := s.around(f.thread, &f.frame, f.method)
 	if err != nil {

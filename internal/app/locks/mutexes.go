@@ -78,7 +78,7 @@ func (s *survey) mutexRecord(o objects.Object) (owner objects.Object, err error)
 	return own.Owner.Object(x)
 }
 
-// mutexHolder returns the thread that is past its wait for a Mutex and has not released it, by its code, or nil if it is none or more than one.
+// mutexHolder returns the thread that is past its wait for a Mutex and has not released it, by its code, or nil if there is no such thread, or more than one.
 func (s *survey) mutexHolder(o objects.Object) *stackwalk.Thread {
 	if is, err := objects.IsShape[*mutex](s.r.b, o.Type); !is || err != nil {
 		return nil

@@ -2,7 +2,6 @@ package locks
 
 import (
 	"context"
-	"errors"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/graph"
@@ -10,6 +9,7 @@ import (
 	"github.com/sosgo/sosgo/internal/app/threadpool"
 	"github.com/sosgo/sosgo/internal/app/web"
 	"github.com/sosgo/sosgo/process"
+	"github.com/sosgo/sosgo/target"
 )
 
 // Of returns a Reader of the locks of a process and of the waits of its threads.
@@ -61,7 +61,7 @@ func Waits(ctx context.Context, p *process.Process, o Options) (*answer.Waits, e
 }
 
 // errHoles is the error of a graph without all roots and references: what it does not reach may live all the same.
-var errHoles = errors.New("not all roots and references could be read")
+var errHoles = target.Unsupportedf("a graph without all roots and references")
 
 // wholeGraph returns the graph of the heap if it has all roots and references.
 func wholeGraph(ctx context.Context, p *process.Process) (*graph.Graph, error) {

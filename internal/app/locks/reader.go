@@ -52,7 +52,7 @@ type Options struct {
 	// NoGraph leaves out which promises can be completed: that needs the graph of the heap.
 	NoGraph bool
 
-	// whole reports that all objects of the heap can be read, and none of them is moved.
+	// whole reports that all objects of the heap can be read, and no collection moves them.
 	whole bool
 	graph func() (*graph.Graph, error) // with all roots and references, or an error; nil if the heap is not whole
 }

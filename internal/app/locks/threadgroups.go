@@ -10,6 +10,7 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/base/compilernames"
+	"github.com/sosgo/sosgo/internal/image/nativecode"
 	"github.com/sosgo/sosgo/internal/threads"
 	"github.com/sosgo/sosgo/internal/words"
 	"github.com/sosgo/sosgo/metadata"
@@ -245,7 +246,9 @@ func (g *grapher) spinning(list []stand, ring *circle, unread error) *answer.Ver
 		v.Sites = []answer.Site{{Method: answer.Text{S: at.name}, Does: "runs", Count: len(list)}}
 		return &v
 	}
-	if !slices.ContainsFunc(list, func(at stand) bool { return at.called != "" || !g.s.stopped(at.thread) }) {
+	if !slices.ContainsFunc(list, func(at stand) bool {
+		return at.called != "" || !nativecode.Endless(g.s.r.rt.Memory(), &at.thread.OS.Registers)
+	}) {
 		v := conclude(answer.StrengthProved, words.NeverEnds.Of(said(words.IsThread, words.AreThreads), method, cpu), words.NativeLoop.Of())
 		v.Severity = answer.SeverityHigh
 		return v
@@ -266,7 +269,7 @@ func (g *grapher) spinning(list []stand, ring *circle, unread error) *answer.Ver
 		return conclude(answer.StrengthLikely, said(words.ThreadSpins, words.ThreadsSpin, method, cpu), why)
 	case busy && len(list) > 1:
 		return conclude(answer.StrengthRecorded, words.ThreadsRun.Of(said(words.AThread, words.FirstOf), method, cpu))
-	case !at.pool && used == 0 && len(list) >= max(manyRunning, g.s.r.process.Platform().CPUs) && slices.ContainsFunc(list, func(at stand) bool { return !g.s.endsByItself(at.thread) && !g.s.takesTurns(at.thread) }):
+	case !at.pool && used == 0 && len(list) >= max(manyRunning, g.s.r.process.Platform().CPUs) && slices.ContainsFunc(list, g.s.mayNotEnd):
 		return conclude(answer.StrengthPossible, words.ThreadsRan.Of(said(words.AThread, words.FirstOf), method))
 	}
 	return nil

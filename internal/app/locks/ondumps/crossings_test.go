@@ -12,8 +12,8 @@ import (
 	"github.com/sosgo/sosgo/internal/app/locks"
 )
 
-// TestCrossings checks threads that wait for what only threads in such waits would do. Crossed.cs beside the first dump says what is true of each, and of
-// their twins, of which another thread sets the event, pulses the monitor, releases the Mutex or runs the tasks.
+// TestCrossings checks threads that wait for what only threads in such waits would do. Crossed.cs beside the first dump says what is true of each. Each has
+// a twin that goes on: another thread sets the event, pulses the monitor, releases the Mutex or runs the tasks.
 func TestCrossings(t *testing.T) {
 	events := []string{`"hand a" alone would set System.Threading.ManualResetEvent `, `"hand b" alone would set System.Threading.ManualResetEvent `}
 	pulses := []string{`"take" holds System.Object `, ` and waits for a pulse of System.Object `, `"supply" alone would pulse System.Object `}

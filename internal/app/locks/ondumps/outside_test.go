@@ -103,7 +103,7 @@ func TestUnreadOutput(t *testing.T) {
 		if strings.HasPrefix(x.Thread.Name, "young") || x.Thread.Name == "converter 0" {
 			o, err := objs.Object(x.Object)
 			require.NoError(t, err)
-			begun = append(begun, testdump.Words(o.Field("_outputStreamReadMode").Location(), 1)) // and none of the errors, which follow
+			begun = append(begun, testdump.Words(o.Field("_outputStreamReadMode").Location(), 1))
 		}
 	}
 	require.Len(t, begun, 4)

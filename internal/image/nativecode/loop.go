@@ -1,31 +1,28 @@
-package locks
+package nativecode
 
-import (
-	"github.com/sosgo/sosgo/stackwalk"
-	"github.com/sosgo/sosgo/target"
-)
+import "github.com/sosgo/sosgo/target"
 
-// nativeLoopBytes bounds the instructions of a loop that endlessLoop looks at.
-const nativeLoopBytes = 8
+// loopBytes bounds the instructions of a loop that Endless looks at.
+const loopBytes = 8
 
-// stopped reports whether a thread stands in a loop of machine code that reads no memory and changes no register, and goes round for ever: the compiler has
-// read a field once, before the loop that waits for it to change. It knows such loops of x64 only.
-func (s *survey) stopped(t *stackwalk.Thread) bool {
-	if t.OS == nil || t.OS.Registers.Arch != target.ArchAMD64 {
+// Endless reports whether the registers stand in a loop of machine code that reads no memory and changes no register, and goes round for ever: the
+// compiler has read a field once, before the loop that waits for it to change. It knows such loops of AMD64 only.
+func Endless(mem target.Memory, r *target.Registers) bool {
+	if r.Arch != target.ArchAMD64 {
 		return false
 	}
-	pc, ok := t.OS.Registers.Get(target.RIP)
+	ip, ok := r.IP()
 	if !ok {
 		return false
 	}
-	code := make([]byte, 2*nativeLoopBytes)
-	if n, err := s.r.rt.Memory().ReadMemory(code, target.Addr(pc)-nativeLoopBytes); err != nil || n < len(code) {
+	code := make([]byte, 2*loopBytes)
+	if n, err := mem.ReadMemory(code, ip-loopBytes); err != nil || n < len(code) {
 		return false
 	}
-	return endlessLoop(code, nativeLoopBytes, func(number byte) (uint64, bool) { return t.OS.Registers.Get(target.Reg(number)) })
+	return endlessLoop(code, loopBytes, func(number byte) (uint64, bool) { return r.Get(target.Reg(number)) })
 }
 
-// endlessLoop reports whether the x64 instruction at an index of code is in a loop without an end: a jump to itself, or a test of whether a register is 0
+// endlessLoop reports whether the AMD64 instruction at an index of code is in a loop without an end: a jump to itself, or a test of whether a register is 0
 // and a jump back to the test, which the register's value lets the thread make each time. register returns the value of a register by its number in machine
 // code.
 func endlessLoop(code []byte, at int, register func(number byte) (uint64, bool)) bool {
