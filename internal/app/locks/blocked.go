@@ -161,7 +161,8 @@ func (g *grapher) sameScheduler(alike []*wait) (n int) {
 	return n
 }
 
-// onlyWorkers reports whether only threads that wait without a limit for tasks in the queue of a scheduler can run its tasks, and n of them do so now: no other code that can still run leads to a call that does.
+// onlyWorkers reports whether only threads that wait without a limit for tasks in the queue of a scheduler can run its tasks, and n of them do so now: no
+// other code that can still run leads to a call that does.
 func (g *grapher) onlyWorkers(alike []*wait, n int) bool {
 	if n != len(alike) || slices.ContainsFunc(alike, func(w *wait) bool { return !w.ends.IsZero() || w.timeout >= 0 || w.scheduler != alike[0].scheduler }) {
 		return false
