@@ -8,6 +8,7 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/app/tasks"
+	"github.com/sosgo/sosgo/internal/words"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/stackwalk"
@@ -21,10 +22,11 @@ type holder struct {
 	method   answer.Text
 	place    *answer.AsyncPlace
 	strength answer.Strength
-	gives    bool        // its code releases the semaphore
-	entered  int         // the offset of the call that entered it, in the IL of method
-	frame    target.Addr // the stack pointer of a thread's frame of method
-	again    bool        // a suspended method that reads a queue does so in a loop
+	doubt    answer.Statement // why it may not hold it
+	gives    bool             // its code releases the semaphore
+	entered  int              // the offset of the call that entered it, in the IL of method
+	frame    target.Addr      // the stack pointer of a thread's frame of method
+	again    bool             // a suspended method that reads a queue does so in a loop
 }
 
 // A semaphoreUse describes the holders of a semaphore that suspended code or threads wait for.
@@ -203,7 +205,12 @@ func (s *survey) entered(waits map[target.Addr]*operation) (entries []entry, err
 			if released && s.left(m, i, flows) {
 				continue
 			}
-			u.add(m, c, released, releasedIn(c, m.Later) || releasedIn(c, m.Calls))
+			h := holderIn(m, c)
+			h.gives = releasedIn(c, m.Later) || releasedIn(c, m.Calls)
+			if released {
+				h.doubts(words.PastRelease.Of())
+			}
+			u.add(h)
 		}
 		if call := hidden(m.Calls, m.Later); call != "" {
 			s.hides(m.Name, call)
@@ -258,22 +265,28 @@ func (s *survey) unreadHolder() {
 	}
 }
 
-// add adds a method that is past its wait in a call. released reports that a release lies between the wait and the present await, gives that the method
-// releases the semaphore somewhere.
-func (u *semaphoreUse) add(m *tasks.Suspended, call *tasks.Call, released, gives bool) {
-	h := holder{box: m.Object, method: m.Name, place: m.Place, strength: answer.StrengthLikely, gives: gives, entered: call.Offset}
-	if released {
-		h.strength = answer.StrengthPossible
+// holderIn returns a method that is past its wait in a call as a holder.
+func holderIn(m *tasks.Suspended, call *tasks.Call) holder {
+	return holder{box: m.Object, method: m.Name, place: m.Place, strength: answer.StrengthLikely, entered: call.Offset}
+}
+
+// doubts records why it is no more than possible that h holds its semaphore.
+func (h *holder) doubts(why answer.Statement) {
+	h.strength, h.doubt = answer.StrengthPossible, why
+}
+
+// add adds a suspended method.
+func (u *semaphoreUse) add(h holder) {
+	i := slices.IndexFunc(u.holders, func(x holder) bool { return x.box == h.box })
+	if i < 0 {
+		u.holders = append(u.holders, h)
+		return
 	}
-	for i := range u.holders {
-		if u.holders[i].box == h.box {
-			u.holders[i].strength = answer.Weakest(h.strength, u.holders[i].strength)
-			u.holders[i].gives = u.holders[i].gives || gives
-			u.holders[i].entered = min(u.holders[i].entered, call.Offset)
-			return
-		}
+	x := &u.holders[i]
+	if h.strength == answer.StrengthPossible {
+		x.doubts(h.doubt)
 	}
-	u.holders = append(u.holders, h)
+	x.gives, x.entered = x.gives || h.gives, min(x.entered, h.entered)
 }
 
 // shortMethod strips namespaces and enclosing types from a method's name, as the names of IL calls have them.
@@ -309,7 +322,8 @@ func (s *survey) enteredThrough(entries []entry) error {
 		for i := range m.Calls {
 			c := &m.Calls[i]
 			for _, e := range entries {
-				if e.method != c.Method || e.this != 0 && c.Object != 0 && e.this != c.Object {
+				known := c.Object != 0 || c.First == e.lock.Address
+				if e.method != c.Method || e.this != 0 && c.Object != 0 && e.this != c.Object || c.First != 0 && s.byObj[c.First] != nil && !known {
 					continue
 				}
 				gives := func(later tasks.Call) bool { return givesBack(later.Method) }
@@ -323,7 +337,15 @@ func (s *survey) enteredThrough(entries []entry) error {
 				if c.Awaits && s.stands(m.Object, e.lock) {
 					continue
 				}
-				u.add(m, c, c.Object == 0 || given, true)
+				h := holderIn(m, c)
+				h.gives = true
+				switch {
+				case given:
+					h.doubts(words.PastRelease.Of())
+				case !known:
+					h.doubts(words.OrForAnother.Of())
+				}
+				u.add(h)
 			}
 		}
 	}

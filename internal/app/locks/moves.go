@@ -113,7 +113,17 @@ func (w *wait) isNext() bool {
 	return false
 }
 
-// moves reports whether a holder of a semaphore goes on, or is about to: it runs, sleeps, or stands in a short timed wait.
+// writes reports whether a thread writes to a file or the console. Under load many are seen so, though each ends soon; one whose reader is gone looks alike.
+func (s *survey) writes(t *stackwalk.Thread) bool {
+	a := s.activityOf(t)
+	if a.By == nil || a.Activity != threads.ActivityFile && a.Activity != threads.ActivityConsole {
+		return false
+	}
+	name, err := a.By.Name()
+	return err == nil && (strings.HasPrefix(name, "Write") || strings.HasPrefix(name, "Flush"))
+}
+
+// moves reports whether a holder of a semaphore goes on, or is about to: it runs, sleeps, or stands in a short timed wait; or a worker writes for it.
 func (g *grapher) moves(h *holder) bool {
 	if h.thread != nil {
 		return g.threadMoves(h.thread)
@@ -124,7 +134,7 @@ func (g *grapher) moves(h *holder) bool {
 		return true // what it awaits has completed
 	case op.thing.cause == tasks.CauseRunning:
 		t := g.s.runs(op.leaf)
-		return t != nil && g.threadMoves(t)
+		return t != nil && (g.threadMoves(t) || g.of[t] == nil && g.s.writes(t))
 	}
 	length, known := g.pauseOf(h)
 	return known && length <= briefly

@@ -669,14 +669,11 @@ func entered(strength answer.Strength) answer.Statement {
 
 // holderEvidence states why a method holds a semaphore.
 func (g *grapher) holderEvidence(h *holder, l *lock) answer.Statement {
-	var line, release answer.Statement
+	var line answer.Statement
 	if h.place != nil && h.place.File != "" {
 		line = words.AtLine.Of(words.Place(h.place.File, h.place.Line))
 	}
-	if h.strength == answer.StrengthPossible {
-		release = words.PastRelease.Of()
-	}
-	return words.PastItsWait.Of(g.holderName(h), g.lockText(l), line, release)
+	return words.PastItsWait.Of(g.holderName(h), g.lockText(l), line, h.doubt)
 }
 
 // channel concludes which methods read a full channel or pipe.

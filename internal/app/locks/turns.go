@@ -27,7 +27,7 @@ func (s *survey) repeats(h *holder, runs bool) bool {
 		if a == h.box {
 			entered = h.entered
 		}
-		if at != nil && loopsBehind(at.Code, at.At, entered) {
+		if at != nil && (a == h.box || !answer.LibraryMethod(at.Method)) && loopsBehind(at.Code, at.At, entered) { // a library writes in pieces
 			return true
 		}
 		if a == h.box {

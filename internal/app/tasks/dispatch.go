@@ -312,6 +312,9 @@ func (r *Reader) resolved(s *ilcalls.Site, class *objects.Type, at objects.Insta
 	c := Call{Method: s.Method, Through: s.Through, Releaser: s.Releaser}
 	if known {
 		c.Object = r.follow(class, at, objectOf(s))
+		if s.On == nil && s.Through == "" {
+			c.First = r.follow(class, at, subject(s))
+		}
 	}
 	return []Call{c}
 }

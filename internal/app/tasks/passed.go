@@ -20,6 +20,7 @@ import (
 type Call struct {
 	Method string      // the called method with its type, without the namespace: "SemaphoreSlim.WaitAsync"
 	Object target.Addr // the receiver; 0 if the code does not show it
+	First  target.Addr // the object that the first argument of a static method refers to; 0 if the code does not show it
 	Awaits bool        // the method now awaits its result
 	Offset int         // in the IL of the method
 	// Through is the method of the program that the code calls, if that method makes the call and does nothing else: "Gate.EnterAsync"
