@@ -16,7 +16,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestFieldsThatAreSet checks that a null reference is none of those that a statement has read from fields that refer to objects: of
+// TestFieldsThatAreSet checks that a null reference is not among those that a statement has read from fields that refer to objects: of
 // Host.Current.Log.Write(s.Trim()), only s is left. If Log is null in the dump, too, it may be either.
 func TestFieldsThatAreSet(t *testing.T) {
 	const file = "../../../testdata/dumps/values/net10-nulls/net10-nulls.dmp.zst"

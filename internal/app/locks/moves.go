@@ -113,7 +113,7 @@ func (w *wait) isNext() bool {
 	return false
 }
 
-// writes reports whether a thread writes to a file or the console. Under load many are seen so, though each ends soon; one whose reader is gone looks alike.
+// writes reports whether a thread writes to a file or the console. Under load many are seen so, though each ends soon. A write that nobody reads looks alike.
 func (s *survey) writes(t *stackwalk.Thread) bool {
 	a := s.activityOf(t)
 	if a.By == nil || a.Activity != threads.ActivityFile && a.Activity != threads.ActivityConsole {

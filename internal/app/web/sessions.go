@@ -442,7 +442,7 @@ func MayBeSession(first byte, n uint32) bool {
 	return first == sessionRevision && n >= sessionHead && n <= limits.SessionBytes
 }
 
-// StoredValues yields the names and texts of the values of a stored session. Of bytes that are none it yields nothing.
+// StoredValues yields the names and texts of the values of a stored session. Of other bytes it yields nothing.
 func StoredValues(data []byte) iter.Seq2[string, string] {
 	return func(yield func(name, text string) bool) {
 		if _, values, ok := serialized(data); ok {
