@@ -62,7 +62,7 @@ func Tables(ctx context.Context, p *process.Process, o TableOptions, create Crea
 		return nil, err
 	}
 	in.Sources = env.Sources
-	if in.Heap, err = heapOf(ctx, p, nil); err != nil {
+	if in.Heap, err = heapOf(ctx, p, o.Mask); err != nil {
 		out.Note(err)
 		in.Heap = nil
 	}

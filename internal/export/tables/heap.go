@@ -188,6 +188,9 @@ func (p *Input) stringPieces(context.Context) (func(*pieces.Piece, *stringRow, f
 			*row = stringRow{Address: piece.Address(n), Length: (size - min(size, base)) / 2}
 			var err error
 			if raw, _, err = texts.Append(raw[:0], piece.Address(n), stringChars); err == nil {
+				if p.Heap.Mask != nil {
+					raw = append(raw[:0], p.Heap.Mask(string(raw))...) // a hash of the text itself would confirm guesses
+				}
 				hash.Reset()
 				_, _ = hash.Write(raw) // never fails
 				row.Text, row.Hash = query.Some(raw), query.Some(hash.Sum64())

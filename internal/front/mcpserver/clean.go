@@ -31,22 +31,23 @@ func cleaned(v any) any {
 // tags matches text that a reader of prompts may take for markup, and Markdown and HTML that a client may load: images
 // and links to addresses. Names of .NET have other forms: a markup word is in one case or has attributes, perhaps in
 // the next text, and ]( is followed by a type (Shop.Get[[System.__Canon]](System.String)). What is kept is matched,
-// too: names of the compiler (<Style>k__BackingField) and what stands for a missing value (<not in dump>).
+// too: what stands for a missing value (<not in dump>). A property Style has a field <Style>k__BackingField, which is escaped: HTML has the element
+// whatever follows it.
 var tags = sync.OnceValue(func() *regexp.Regexp {
 	words := "system|user|assistant|human|developer|instruction|instructions|important|tool|function|invoke|thinking|context|document|prompt|result"
 	return regexp.MustCompile(strings.Join([]string{
 		`</|<\||<!|<\?|<data-|<[a-zA-Z]+:`,
 		`<(?:` + words + `|` + strings.ToUpper(words) + `)[\w:-]*[\s>]`,
 		"```|" + `\[/?(?i:INST|SYS|SYSTEM)\]|\|>`,
-		`!\[|\](?:\(|:)\s*<?(?:[a-zA-Z][\w+.-]*:|[/.#?\\])|[^\[\]]\](?:\(|:)\s*$`,
-		`<(?i:script|style)(?:[\s/]|$|>(?:[a-z]__)?)`,
+		`!\[|\](?:\(|:)\s*<?(?:(?:[a-zA-Z][\w+.-]*)?(?:[:\\]|&(?:#|\w+;))|[/.#?])|[^\[\]]\](?:\(|:)\s*$`,
+		`<(?i:script|style)(?:[\s/>]|$)`,
 		`<[a-z]+(?: [a-z]+)+>`,
 		`<[a-zA-Z][\w-]*(?:[\s/]|$)`,
 	}, "|"))
 })
 
 // kept matches what tags matches and is no markup.
-var kept = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^<(?:[a-z]+(?: [a-z]+)+>|\w+>[a-z]__)$`) })
+var kept = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^<[a-z]+(?: [a-z]+)+>$`) })
 
 // clean returns a text of a dump on one line, with invisible characters escaped and nothing that looks like markup.
 func clean(text string) string {

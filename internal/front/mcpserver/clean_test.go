@@ -21,6 +21,13 @@ func TestCleanMarkdown(t *testing.T) {
 		"<script src=x> <svg/onload=x>":     `\u003cscript src=x> \u003csvg/onload=x>`,
 		"<Script src=x> <sCRIPT/src=x>":     `\u003cScript src=x> \u003csCRIPT/src=x>`,
 		`<Style>@import"//evil/x"`:          `\u003cStyle>@import"//evil/x"`,
+		"<Style>k__BackingField":            `\u003cStyle>k__BackingField`, // the next text goes on with the element
+		"<style>a__,*{x:url(//evil/x)}":     `\u003cstyle>a__,*{x:url(//evil/x)}`,
+		"<script>a__=fetch('//evil/x')//":   `\u003cscript>a__=fetch('//evil/x')//`,
+		"[a](http&#58;//evil/x)":            `[a\u005d(http&#58;//evil/x)`,
+		"[a](&#104;ttp://evil/x)":           `[a\u005d(&#104;ttp://evil/x)`,
+		"[a]: &sol;&sol;evil/x":             `[a\u005d: &sol;&sol;evil/x`,
+		`[a](http\://evil/x)`:               `[a\u005d(http\://evil/x)`,
 		"<body background=//evil/x>":        `\u003cbody background=//evil/x>`,
 		"<p style=x:url(//evil/x)>":         `\u003cp style=x:url(//evil/x)>`,
 		"look: <img":                        `look: \u003cimg`, // the next text goes on
@@ -32,7 +39,7 @@ func TestCleanMarkdown(t *testing.T) {
 	}
 	for _, name := range []string{
 		"Shop.Get[[System.__Canon, System.Private.CoreLib]](System.String, Int32)", "Shop.Sort[T](T[], System.Func`2<T,System.Int32>)", "System.String[]", "List<A>", "Pair<Image,Source>",
-		"Shop.Program+<Main>d__0.MoveNext()", "!!0 !0[] != [0]: 5", "<Style>k__BackingField", "<not in dump>", "System.String[]:", "https://shop/cart", "Span<a>",
+		"Shop.Program+<Main>d__0.MoveNext()", "!!0 !0[] != [0]: 5", "<not in dump>", "<Shop>k__BackingField", "System.String[]:", "https://shop/cart", "Span<a>",
 	} {
 		assert.Equal(t, name, clean(name))
 	}

@@ -5,9 +5,11 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"fmt"
+	"hash/fnv"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -75,7 +77,7 @@ func Read(t testing.TB, root, name string) *Truth {
 const pieces = 6
 
 // spellings returns the value in lower case, and the beginnings of other spellings of it: in base64, of UTF-8 and of UTF-16, behind nothing, one and two other bytes, as hexadecimal
-// digits, and one character or byte after the other. In URLs and in JSON each of its characters is escaped by itself.
+// digits, one character or byte after the other, and its hash, which confirms a guess. In URLs and in JSON each of its characters is escaped by itself.
 func spellings(value string) []string {
 	out := []string{strings.ToLower(value)}
 	units := utf16text.Units(value)
@@ -90,6 +92,9 @@ func spellings(value string) []string {
 		}
 		out = append(out, hex.EncodeToString(b), strings.ToUpper(hex.EncodeToString(b)))
 	}
+	hash := fnv.New64a()
+	_, _ = hash.Write([]byte(value))
+	out = append(out, strconv.FormatUint(hash.Sum64(), 10))
 	var chars, bytes []string
 	for _, c := range []byte(value[:min(len(value), pieces)]) {
 		chars, bytes = append(chars, fmt.Sprintf("'%c'", c)), append(bytes, fmt.Sprint(c))
