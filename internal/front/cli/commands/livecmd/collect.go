@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -100,7 +101,7 @@ func askCollect(c *cli.Context, o *collectOptions) (*answer.Collected, error) {
 	folders := p.Folders() // while it runs
 	show := c.Progress("writing the dump")
 	a, err := collect.Dump(ctx, p, collect.Options{Kind: answer.DumpKind(o.Type), Out: out, Brief: o.Delete, In: o.In, Leave: o.Leave, Force: o.Force, Timeout: o.Timeout, Progress: show.Set,
-		Verify: func(_ context.Context, f *os.File) (answer.CollectedCheck, error) { return check(f) }})
+		Verify: func(_ context.Context, f *os.File) (answer.CollectedCheck, error) { return check(f, p.PID, p.Inner) }})
 	show.Done()
 	stop()
 	if err != nil {
@@ -141,9 +142,9 @@ func unpacked(archive string) (string, error) {
 	return strings.TrimSuffix(strings.TrimSuffix(archive, ".zst"), ".tar") + ".dmp", nil
 }
 
-// check reads a new dump, and describes it. A dump that cannot be opened, is cut off or has no threads is not whole. A
-// dump in which no runtime is recognized is kept: target.ErrUnsupported says so.
-func check(f *os.File) (out answer.CollectedCheck, err error) {
+// check reads a new dump of the process with one of the ids, and describes it. A dump that cannot be opened, is cut off, has no threads or is of another
+// process is not whole. A dump in which no runtime is recognized is kept: target.ErrUnsupported says so.
+func check(f *os.File, ids ...int) (out answer.CollectedCheck, err error) {
 	st, err := f.Stat()
 	if err != nil {
 		return out, err
@@ -155,6 +156,9 @@ func check(f *os.File) (out answer.CollectedCheck, err error) {
 	defer func() { err = errors.Join(err, opened.Close()) }()
 	if err := opened.Truncated(); err != nil {
 		return out, err
+	}
+	if id := opened.Target().Process().ID; id != 0 && !slices.Contains(ids, int(id)) {
+		return out, target.Corruptf("it is of process %d", id)
 	}
 	if out.Threads = len(opened.Target().Threads()); out.Threads == 0 {
 		return out, target.Corruptf("it has no threads")
