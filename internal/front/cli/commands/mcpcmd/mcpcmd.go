@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"unicode"
 
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/internal/front/mcpserver"
@@ -98,7 +99,7 @@ func (a *asker) name(paths []string) error {
 		if p == "-" {
 			return a.c.Usagef("standard input is for the protocol: name a dump's file")
 		}
-		base := path.Base(filepath.ToSlash(remote.Base(p)))
+		base := identifier(path.Base(filepath.ToSlash(remote.Base(p))))
 		id := base
 		for n := 2; a.dumps[id] != nil; n++ {
 			id = fmt.Sprintf("%s-%d", base, n)
@@ -166,6 +167,16 @@ func (a *asker) Ask(ctx context.Context, q mcpserver.Question, out, notes io.Wri
 		return 0, err
 	}
 	return desk.Answer(ctx, cli.Question{Words: q.Words, JSON: q.Part != nil, Part: q.Part, Watch: watch}, out, notes), nil
+}
+
+// identifier returns the name of a file with nothing but letters, digits, points and dashes. Who sends a dump chooses its name, which is part of each answer.
+func identifier(name string) string {
+	return strings.Map(func(c rune) rune {
+		if unicode.IsLetter(c) || unicode.IsDigit(c) || c == '.' || c == '-' {
+			return c
+		}
+		return '_'
+	}, name)
 }
 
 // Line implements mcpserver.Asker.

@@ -566,3 +566,17 @@ func TestInspector(t *testing.T) {
 	assert.Contains(t, inspect("--method", "tools/call", "--tool-name", "crashinfo"), "Debuggee.Crash.OrderException")
 	assert.Contains(t, inspect("--method", "prompts/list"), `"why_did_it_crash"`)
 }
+
+// TestNamesOfFiles checks that the name of a dump's file, which its sender chooses, is plain in answers.
+func TestNamesOfFiles(t *testing.T) {
+	data, err := os.ReadFile(testdump.Open(t, "net10-zoo").Plain())
+	require.NoError(t, err)
+	file := filepath.Join(t.TempDir(), "a\x1b[31m\u202e\n![x](http:e)<img src=x>.dmp")
+	if err := os.WriteFile(file, data, 0o600); err != nil {
+		t.Skip("the file system has no such names")
+	}
+	a, r := call(t, connect(t, environment(), file), "threads", nil)
+	assert.False(t, r.Failed, r.Text)
+	assert.Equal(t, "a__31m____x__http_e__img_src_x_.dmp", a.Dump)
+	assert.True(t, strings.HasPrefix(r.Text, "Dump "+a.Dump+", exit code 0. Replay: "), r.Text)
+}
