@@ -17,6 +17,10 @@ import (
 // briefly bounds the waits after which a holder is about to go on.
 const briefly = time.Second
 
+// patiently bounds the waits of suspended operations for a semaphore with holders in short delays. They cost no thread, so that up to a hundred turns, of
+// some seconds in all, are the usual moment of a semaphore that limits how many requests are made at a time, or that lets one of them renew what all use.
+const patiently = 10 * time.Second
+
 // contended is how many threads wait for a lock that does not pass from one to the other quickly, though its holder runs in a loop. If it does not,
 // as many as a crowd wait for a lock that is busy. Suspended operations cost no thread: they are many before they are a crowd.
 const (
@@ -113,20 +117,30 @@ func (w *wait) isNext() bool {
 	return false
 }
 
-// writes reports whether a thread writes to a file or the console. Under load many are seen so, though each ends soon. A write that nobody reads looks alike.
-func (s *survey) writes(t *stackwalk.Thread) bool {
+// transfers reports whether a thread reads or writes a file, or writes to the console. Under load many are seen so, though each ends soon; a write to a
+// pipe without a reader looks alike. A read of what can't seek, a pipe or a device, may wait for who writes to it.
+func (s *survey) transfers(t *stackwalk.Thread) bool {
 	a := s.activityOf(t)
 	if a.By == nil || a.Activity != threads.ActivityFile && a.Activity != threads.ActivityConsole {
 		return false
 	}
-	name, err := a.By.Name()
-	return err == nil && (strings.HasPrefix(name, "Write") || strings.HasPrefix(name, "Flush"))
+	if name, err := a.By.Name(); err == nil && (strings.HasPrefix(name, "Write") || strings.HasPrefix(name, "Flush")) {
+		return true
+	}
+	tasks.NameFile(s.ctx, s.r.b, s.r.walker, t, s.gaps, &a)
+	return a.Text == threads.UsesFile
 }
 
-// moves reports whether a holder of a semaphore goes on, or is about to: it runs, sleeps, or stands in a short timed wait; or a worker writes for it.
+// transferring is transfers for a thread that waits for nothing that is known.
+func (g *grapher) transferring(t *stackwalk.Thread) bool {
+	return t.OS != nil && t.Managed != nil && g.of[t] == nil && g.s.transfers(t)
+}
+
+// moves reports whether a holder of a semaphore goes on, or is about to: it runs, sleeps, stands in a short timed wait, or reads or writes a file; or a
+// worker does for it.
 func (g *grapher) moves(h *holder) bool {
 	if h.thread != nil {
-		return g.threadMoves(h.thread)
+		return g.threadMoves(h.thread) || g.transferring(h.thread)
 	}
 	op := g.s.standing[h.box]
 	switch {
@@ -134,7 +148,9 @@ func (g *grapher) moves(h *holder) bool {
 		return true // what it awaits has completed
 	case op.thing.cause == tasks.CauseRunning:
 		t := g.s.runs(op.leaf)
-		return t != nil && (g.threadMoves(t) || g.of[t] == nil && g.s.writes(t))
+		return t != nil && (g.threadMoves(t) || g.transferring(t))
+	case op.thing.cause == tasks.CauseFile:
+		return true
 	}
 	length, known := g.pauseOf(h)
 	return known && length <= briefly
@@ -150,7 +166,7 @@ func (g *grapher) runsFor(h *holder) bool {
 	return t != nil && g.of[t] == nil
 }
 
-// heldBy judges a lock by the threads that hold it: none of them may be about to release it.
+// heldBy judges a lock by the threads that hold it: no holder may be about to release it.
 func (g *grapher) heldBy(holders []*stackwalk.Thread, waiting int) (answer.FindingKind, answer.Severity) {
 	kind, severity := answer.NoFinding, answer.Severity("")
 	for _, t := range holders {

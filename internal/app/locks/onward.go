@@ -51,7 +51,7 @@ func (c *course) of(h *holder) pace {
 	case g.moves(h):
 		turn, timed := g.pauseOf(h)
 		t := h.thread
-		return pace{moves: true, timed: timed, turn: max(turn, 0), vague: !timed && t != nil && g.of[t] == nil && !g.runs(t)}
+		return pace{moves: true, timed: timed, turn: max(turn, 0), vague: !timed && t != nil && g.of[t] == nil && !g.runs(t) && !g.transferring(t)}
 	case w == nil:
 		return pace{}
 	case w.op != nil && w.op.thing.channel != nil && w.op.thing.writes:
@@ -108,7 +108,7 @@ func (g *grapher) repeating(holders []holder) bool {
 
 // turns returns the pace at which a semaphore passes to those that wait, if all of its holders go on. They have had their turns briefly later if
 // holders stand in delays or sleeps, or wait in turn for such; if all holders run, fewer wait than most. Where the semaphore records how many
-// permits there are, each of them needs a holder: the others may be lost.
+// permits there are, each of them needs a holder: the others may be lost. Operations wait more patiently, for fewer turns than most.
 func (c *course) turns(l *lock, u *semaphoreUse, waiting, most int) pace {
 	if l.most < math.MaxInt32 && int64(len(u.holders)+len(u.inside)) < l.most {
 		return pace{}
@@ -135,7 +135,9 @@ func (c *course) all(holders []holder, waiting, most int) pace {
 	if timed == 0 {
 		return pace{moves: len(holders) > 0 && waiting < most}
 	}
-	return round(waiting, timed, longest)
+	p := round(waiting, timed, longest)
+	p.moves = p.moves || most >= crowdAsync && waiting <= (most-1)*timed && p.turn <= patiently
+	return p
 }
 
 // round returns the pace of what waits for its turn, if as many as timed take turns at a time.

@@ -351,7 +351,7 @@ var kindsOfCauses = map[tasks.Cause]answer.WaitKind{
 	tasks.CauseUnknown: answer.WaitOther, tasks.CauseSemaphore: answer.LockSemaphore, tasks.CauseChannelRead: answer.WaitChannel, tasks.CauseChannelWrite: answer.WaitChannel,
 	tasks.CauseChannel: answer.WaitChannel, tasks.CauseDelay: answer.WaitTimer, tasks.CauseForever: answer.WaitTimer, tasks.CauseTick: answer.WaitTimer,
 	tasks.CausePromise: answer.WaitPromise, tasks.CauseStream: answer.WaitStream, tasks.CausePool: answer.WaitPool, tasks.CauseRunning: answer.WaitTask,
-	tasks.CauseTasks: answer.WaitTask, tasks.CauseMessage: answer.WaitOther,
+	tasks.CauseTasks: answer.WaitTask, tasks.CauseMessage: answer.WaitOther, tasks.CauseFile: answer.WaitPool,
 }
 
 // readChannels reads the waiters of the heap's channels.

@@ -89,7 +89,9 @@ func (g *grapher) grouped(idle *idleCount) []*waiters {
 		if u := g.s.uses[w.thing.lock]; u != nil {
 			w.Holders = g.holders(u.holders)
 		} else if !slices.ContainsFunc(w.ops, func(op *operation) bool { return op.leaf != w.ops[0].leaf }) {
-			w.Holders = g.holders(g.completing[w.thing.source])
+			if of := g.completing[w.thing.source]; of != nil {
+				w.Holders = g.holders(of.sure)
+			}
 		}
 	}
 	return out
@@ -322,6 +324,7 @@ func (g *grapher) suspended(groups []*waiters) []answer.Verdict {
 		case t.kind == answer.WaitPromise && s.count > 1 && isQueue(t.typ.S):
 			v.Kind, v.Statement = answer.FindingPromises, v.Plus(words.PromisesNobody.Of())
 			v.Severity = inTurn(s.groups...)
+			tells = !slices.ContainsFunc(s.groups, func(w *waiters) bool { return g.anyCompleted(w.ops) })
 		default:
 			tells = false
 		}
@@ -384,7 +387,9 @@ func (g *grapher) onePromise(groups []*waiters) []answer.Verdict {
 		v := answer.Conclude(answer.FindingPromises, words.OnePromise.Of(words.N(w.Count), g.thingText(w.thing)), answer.StrengthRecorded, g.groupText(w))
 		v.Show = []string{"dumpobj " + addressText(op.leaf), "dumpasync -address " + addressText(w.First[0])}
 		v.Severity = inTurn(w)
-		g.completer(&v, w.thing)
+		if !g.completer(&v, w.thing) {
+			continue
+		}
 		v.Sites = []answer.Site{{Method: w.Method, Does: string(w.thing.kind), Count: w.Count}}
 		out = append(out, v)
 	}

@@ -3,13 +3,14 @@ package locks
 import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/internal/app/tasks"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/stackwalk"
 )
 
 // repeats reports whether a holder of a semaphore stands in a loop that began after it entered: in its own method, or in one that it awaits or calls.
 // Such code may poll. Code that can't be read may, too. runs reports that the holder is a thread that runs: loops in which it computes do not count
-// then.
+// then. Nor does the loop in which a method reads or writes a file piece by piece.
 func (s *survey) repeats(h *holder, runs bool) bool {
 	if h.thread != nil {
 		return s.threadRepeats(h, runs)
@@ -18,6 +19,7 @@ func (s *survey) repeats(h *holder, runs bool) bool {
 	if op == nil {
 		return false // it goes on behind its await
 	}
+	pieces := op.thing.cause == tasks.CauseFile
 	for _, a := range op.path {
 		at, err := s.found.tasks.AwaitOf(a)
 		if err != nil {
@@ -27,8 +29,11 @@ func (s *survey) repeats(h *holder, runs bool) bool {
 		if a == h.box {
 			entered = h.entered
 		}
-		if at != nil && (a == h.box || !answer.LibraryMethod(at.Method)) && loopsBehind(at.Code, at.At, entered) { // a library writes in pieces
-			return true
+		if at != nil && (a == h.box || !answer.LibraryMethod(at.Method)) { // a library writes in pieces
+			if !pieces && loopsBehind(at.Code, at.At, entered) {
+				return true
+			}
+			pieces = false
 		}
 		if a == h.box {
 			return false
@@ -40,6 +45,7 @@ func (s *survey) repeats(h *holder, runs bool) bool {
 // threadRepeats is repeats for a thread.
 func (s *survey) threadRepeats(h *holder, runs bool) bool {
 	t := h.thread
+	pieces := s.transfers(t)
 	for f := range s.r.walker.Walk(s.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}) {
 		if f.Missing() != nil {
 			return true
@@ -70,9 +76,10 @@ func (s *survey) threadRepeats(h *holder, runs bool) bool {
 		if f.SP == h.frame {
 			entered = h.entered
 		}
-		if loopsBehind(body.Code, at, entered) && !(runs && computes(&body, at, entered)) {
+		if !pieces && loopsBehind(body.Code, at, entered) && !(runs && computes(&body, at, entered)) {
 			return true
 		}
+		pieces = false
 		if f.SP == h.frame {
 			return false
 		}

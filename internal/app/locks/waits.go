@@ -182,8 +182,8 @@ type grapher struct {
 	threadsRead map[target.Addr]threadsReading // by channel or pipe
 	atLock      map[*lock]int                  // how many wait for it; set by waiters
 
-	failed     map[*operation]bool      // a task that failed would have ended their waits
-	completing map[target.Addr][]holder // by TaskCompletionSource: the suspended methods that complete it later
+	failed     map[*operation]bool            // a task that failed would have ended their waits
+	completing map[target.Addr]*completerList // by TaskCompletionSource: the suspended methods that complete it later
 }
 
 // byKind orders deadlocks before all others.

@@ -29,6 +29,7 @@ const (
 	CauseRunning            // the end of a method that a thread runs
 	CauseTasks              // one or all of several tasks
 	CauseMessage            // a message for a MailboxProcessor of F#
+	CauseFile               // a read of a file that can seek, or a write, which a worker of the thread pool does
 )
 
 // causes maps classes, or their base classes, to causes. For operations of channels before .NET 10, see sources.
@@ -82,6 +83,9 @@ func (r *Reader) CauseOf(a target.Addr) (Cause, error) {
 	}
 	if c, err := r.causeOfType(k.typ); c != CauseUnknown || err != nil {
 		return c, err
+	}
+	if t, err := r.transferOf(k.typ, a); t != noTransfer || err != nil {
+		return t.cause(), err
 	}
 	if k.task == nil {
 		return CauseUnknown, nil

@@ -339,7 +339,7 @@ func (r *Reader) ends(w waiter) (next target.Addr, says answer.Statement, err er
 	case w.kind.fsharp():
 		says, err = r.fsharpWords(w)
 	case w.kind.task == nil:
-		says, err = r.sourceWords(w.kind.typ)
+		says, err = r.sourceWords(w)
 	default:
 		says, err = r.taskWords(w)
 	}
@@ -471,7 +471,11 @@ var sources = map[string]*words.Sentence{
 }
 
 // sourceWords describes what an object that is not a task waits for, by its class or a base class.
-func (r *Reader) sourceWords(t *objects.Type) (answer.Statement, error) {
+func (r *Reader) sourceWords(w waiter) (answer.Statement, error) {
+	t := w.kind.typ
+	if does, err := r.transferOf(t, w.addr); does != noTransfer && err == nil {
+		return does.says(), nil
+	}
 	own, err := r.b.Definition(t)
 	if err != nil {
 		return answer.Statement{}, err
