@@ -94,7 +94,7 @@ const (
 	nearObjects  = 1 << 14
 )
 
-// near returns which promises of a list a few references lead from a suspended method.
+// near returns the promises that a few references from a suspended method lead to.
 func (s *survey) near(box target.Addr, promises map[target.Addr]*completerList) map[target.Addr]bool {
 	out, seen := map[target.Addr]bool{}, map[target.Addr]bool{box: true}
 	edges := s.r.heap.Edges(heap.EdgeOptions{})
