@@ -555,7 +555,7 @@ func (s *survey) this(t *stackwalk.Thread, f *stackwalk.Frame, md *dac.MethodDes
 			continue
 		}
 		for typ := o.Type; typ != nil && err == nil; typ, err = typ.Base() {
-			if typ.MT.Addr != md.MethodTable {
+			if typ.MT.Canonical != class.MT.Canonical { // generic instances over classes share their code
 				continue
 			}
 			if found.Addr != 0 {

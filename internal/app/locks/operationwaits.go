@@ -834,7 +834,8 @@ func (s *survey) channelOf(a target.Addr) target.Addr {
 	return p
 }
 
-// readers returns the suspended methods that have read a channel, and whether others may have.
+// readers returns the suspended methods that have read a channel or stand in a loop that reads it, and whether others may be such: a compiler puts the
+// condition of a loop behind its body.
 func (g *grapher) readers(c *channelWait) (out []holder, unknown bool) {
 	for m, err := range g.s.set.Suspended(g.s.ctx, c.kind.reads, nil) {
 		if err != nil {
@@ -845,8 +846,9 @@ func (g *grapher) readers(c *channelWait) (out []holder, unknown bool) {
 			continue
 		}
 		reads := func(call tasks.Call) bool { return c.kind.of(g.s, call.Object) == c.object.Addr }
-		if !slices.ContainsFunc(m.Calls, reads) {
-			unknown = unknown || slices.ContainsFunc(m.Calls, func(call tasks.Call) bool { return call.Object == 0 && !call.Unknown })
+		again := g.s.readsAgain(m, reads)
+		if !again && !slices.ContainsFunc(m.Calls, reads) {
+			unknown = unknown || slices.ContainsFunc(slices.Concat(m.Calls, m.Later), func(call tasks.Call) bool { return call.Object == 0 && !call.Unknown })
 			continue
 		}
 		h := holder{box: m.Object, method: m.Name, place: m.Place, strength: answer.StrengthLikely}
@@ -855,7 +857,7 @@ func (g *grapher) readers(c *channelWait) (out []holder, unknown bool) {
 				h.entered = max(h.entered, call.Offset) // a loop that begins behind all calls does not read
 			}
 		}
-		h.again = g.s.readsAgain(m, reads)
+		h.again = again
 		out = append(out, h)
 	}
 	return out, unknown
