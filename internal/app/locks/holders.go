@@ -295,11 +295,15 @@ func shortMethod(name string) string {
 	if at < 0 {
 		return name
 	}
-	class := name[:at]
+	class, _, _ := strings.Cut(name[:at], "[") // type arguments have dots
+	for i := 1; i < len(class); i++ {
+		if class[i] == '<' && class[i-1] != '.' && class[i-1] != '+' { // else the name is a compiler's
+			class = class[:i]
+		}
+	}
 	if i := strings.LastIndexAny(class, ".+"); i >= 0 {
 		class = class[i+1:]
 	}
-	class, _, _ = strings.Cut(class, "<")
 	class, _, _ = strings.Cut(class, "`")
 	return class + name[at:]
 }

@@ -8,21 +8,27 @@ import (
 )
 
 // inlined returns the method that a frame's method calls where the stack has called, both with their signatures. In optimized code the caller may have
-// the body of SemaphoreSlim.Wait(), so that the stack has a method that it calls, with a token that the program never gave.
+// the body of SemaphoreSlim.Wait() or of BlockingCollection.Add(item), so that the stack has a method that it calls, with a token that the program
+// never gave.
 func (s *survey) inlined(f *stackwalk.Frame, md *dac.MethodDesc, called string) string {
-	name, _, signature := strings.Cut(called, "(")
-	at := strings.LastIndexByte(name, '.')
-	if !signature || at < 0 {
-		return called
-	}
 	il, err := ilOffset(f)
 	if err != nil {
 		return called
 	}
-	method, arguments, err := s.found.tasks.CalledAt(md, il)
-	class, short, _ := strings.Cut(method, ".")
-	if err != nil || arguments != 1 || shortMethod(name) != class+name[at:] {
+	method, parameters, err := s.found.tasks.CalledAt(md, il)
+	if err != nil {
 		return called
 	}
-	return name[:at+1] + short + "()"
+	return calls(called, method, parameters)
+}
+
+// calls returns the method that IL calls, with its signature, if it is of the class of the method that the stack has, and else that one.
+func calls(called, method string, parameters []string) string {
+	name, _, signature := strings.Cut(called, "(")
+	at := strings.LastIndexByte(name, '.')
+	class, short, _ := strings.Cut(method, ".")
+	if !signature || at < 0 || shortMethod(name) != class+name[at:] {
+		return called
+	}
+	return name[:at+1] + short + "(" + strings.Join(parameters, ", ") + ")"
 }

@@ -34,6 +34,26 @@ func TestEndsByItself(t *testing.T) {
 	}
 }
 
+// TestInlinedCall checks that a wait ends by what the program gives, and not by what an inlined method gives to the next.
+func TestInlinedCall(t *testing.T) {
+	const add = "System.Collections.Concurrent.BlockingCollection`1[[System.__Canon]].TryAddWithNoTimeValidation(System.__Canon, Int32, System.Threading.CancellationToken)"
+	const token = "System.Threading.CancellationToken"
+	for _, c := range []struct {
+		called, method string
+		parameters     []string
+		want           string
+	}{
+		{add, "BlockingCollection.Add", []string{""}, ""},
+		{add, "BlockingCollection.Add", []string{"", token}, "can be canceled if its token can"},
+		{add, "BlockingCollection.TryAdd", []string{"", "Int32"}, "may wait for a limited time, which is unknown"},
+		{add, "Step.Push", []string{""}, "can be canceled if its token can"}, // another method is inlined
+		{"System.Threading.SemaphoreSlim.Wait(Int32, " + token + ")", "SemaphoreSlim.Wait", nil, ""},
+	} {
+		w := wait{how: answer.HowInferred, timeout: -1}
+		assert.Equal(t, c.want, endsByItself(&w, calls(c.called, c.method, c.parameters)).Text, c.method)
+	}
+}
+
 // TestEntryPoint checks that a Main that waits for something held is reported last and not as blocking, and that a
 // Main that waits for the program's end is not reported.
 func TestEntryPoint(t *testing.T) {

@@ -223,18 +223,23 @@ func (r *Reader) CallsAround(md *dac.MethodDesc, il int, this Receiver) (*Around
 	return out, nil
 }
 
-// CalledAt returns the method, with its type and without the namespace, that md's IL calls at an offset, and how many arguments it takes, with the
-// receiver. method is "" if there is no call.
-func (r *Reader) CalledAt(md *dac.MethodDesc, il int) (method string, arguments int, err error) {
+// CalledAt returns the method, with its type and without the namespace, that md's IL calls at an offset, and the types of its parameters. One without a
+// name is empty text. method is "" if there is no call.
+func (r *Reader) CalledAt(md *dac.MethodDesc, il int) (method string, parameters []string, err error) {
 	if r == nil || r.code == nil || md == nil {
-		return "", 0, target.Unsupportedf("no method")
+		return "", nil, target.Unsupportedf("no method")
+	}
+	meta, err := md.Metadata()
+	if err != nil {
+		return "", nil, err
 	}
 	sites, err := r.callSites(md)
 	i := slices.IndexFunc(sites, func(s ilcalls.Site) bool { return s.Offset >= il })
 	if err != nil || i < 0 {
-		return "", 0, err
+		return "", nil, err
 	}
-	return sites[i].Method, len(sites[i].Args), nil
+	parameters, err = ilcalls.Parameters(meta, sites[i].Token)
+	return sites[i].Method, parameters, err
 }
 
 // A machineCalls caches the calls in the code of a state machine.

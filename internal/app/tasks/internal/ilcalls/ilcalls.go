@@ -281,6 +281,30 @@ func methodSig(md *metadata.Metadata, t metadata.Token) (metadata.MethodSig, err
 	return metadata.MethodSig{}, target.Unsupportedf("token %v names no method", t)
 }
 
+// Parameters returns the types of the parameters of the method that a token names: the full names of classes and structs, "Int32", "Int64", and empty
+// text for others, such as the parameters of generic types.
+func Parameters(md *metadata.Metadata, t metadata.Token) ([]string, error) {
+	sig, err := methodSig(md, t)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]string, len(sig.Params))
+	for i := range sig.Params {
+		switch p := sig.Params[i].Unmodified(); {
+		case p == nil:
+		case p.Kind == metadata.ElementI4:
+			out[i] = "Int32"
+		case p.Kind == metadata.ElementI8:
+			out[i] = "Int64"
+		case p.Kind == metadata.ElementClass || p.Kind == metadata.ElementValueType:
+			if out[i], err = md.TypeFullName(p.Token); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return out, nil
+}
+
 // Callee returns the class that declares the method of a call, with its namespace and without type arguments, and the
 // row of the method in md if md defines it, else 0.
 func Callee(md *metadata.Metadata, t metadata.Token) (class string, row uint32) {
