@@ -22,6 +22,17 @@ func (s *survey) nameObjects(wanted map[target.Addr]bool, walk bool, o heap.Scan
 	for a, name := range names {
 		s.names[a], s.classes[a], s.inside[a] = name.Text, name.Class, name.Holder
 	}
+	for a, c := range s.bounded { // a semaphore of a collection is known by the name of that one
+		name := s.names[c.collection]
+		if name == "" || s.names[a] == "" {
+			continue
+		}
+		field := freeNodes
+		if c.items {
+			field = occupiedNodes
+		}
+		s.names[a], s.classes[a] = name+"."+field, s.classes[c.collection]
+	}
 	return nil
 }
 

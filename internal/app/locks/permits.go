@@ -31,8 +31,11 @@ type bounded struct {
 	capacity   answer.Maybe[int64] // of items; set for free places
 }
 
-// freeNodes is the field of a BlockingCollection that has the semaphore of its free places.
-const freeNodes = "_freeNodes"
+// The fields of a BlockingCollection that have the semaphores of its free places and of its items.
+const (
+	freeNodes     = "_freeNodes"
+	occupiedNodes = "_occupiedNodes"
+)
 
 // fullSemaphores describes the semaphores without permits that threads wait for, if the waiting methods release them
 // later, code that is past its own wait does, or a full BlockingCollection owns them. Other semaphores are signals, as for a worker without work.
@@ -64,11 +67,7 @@ func (g *grapher) fullSemaphore(l *lock, list []*wait) *answer.Verdict {
 	v.Count, v.Show, v.Sites, v.Thing = len(list), []string{"dumpobj " + addressText(l.Address)}, g.sites(list), g.lockText(l).Text
 	v.Class = g.s.classes[l.Address]
 	if collection, state := g.fullCollection(list[0]); collection != 0 {
-		name := words.Object(collection)
-		if field, ok := strings.CutSuffix(g.s.names[l.Address], "."+freeNodes); ok {
-			name = words.NamedObject.Of(name, words.Field(field))
-		}
-		v.Kind, v.Statement = answer.FindingFull, words.FullCollection.Of(g.waiting(list), name, limitOf(list), state)
+		v.Kind, v.Statement = answer.FindingFull, words.FullCollection.Of(g.waiting(list), g.collectionName(l, collection), limitOf(list), state)
 		v.Show[0] = "dumpobj " + addressText(collection)
 		if takers := g.takersOf(collection); g.course().collection(collection, len(list)).moves {
 			return nil // it is full by design, and what adds to it is slowed down
@@ -87,6 +86,16 @@ func (g *grapher) fullSemaphore(l *lock, list []*wait) *answer.Verdict {
 	}
 	v.Show = append(v.Show, g.show(list[0])...)
 	return &v
+}
+
+// collectionName names a BlockingCollection by the field that holds it, or by its type.
+func (g *grapher) collectionName(free *lock, collection target.Addr) answer.Statement {
+	if g.s.names[collection] == "" {
+		if class, ok := strings.CutSuffix(g.s.names[free.Address], "."+freeNodes); ok {
+			return words.NamedObject.Of(words.Object(collection), words.Field(class))
+		}
+	}
+	return g.addressName(collection)
 }
 
 // fullCollection returns the BlockingCollection that a thread adds to, with its state, or 0.
