@@ -8,6 +8,7 @@ import (
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/app/tasks"
 	"github.com/sosgo/sosgo/internal/words"
+	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -17,27 +18,44 @@ const maxEnumerators = 1 << 12
 // enumerators begins the names of the types of the enumerators that GetConsumingEnumerable and the partitioner of Parallel make.
 const enumerators = "System.Collections.Concurrent.BlockingCollection`1+<"
 
-// nobodyTakes adds to the conclusion that threads wait for room in a collection whether code that can still run takes from it, if no thread is known to do
-// so again and again.
-func (g *grapher) nobodyTakes(v *answer.Verdict, collection target.Addr) {
-	if !g.s.noneTakes(collection) {
-		v.Statement = v.Plus(words.NobodyTakes.Of())
-		return
-	}
-	v.Statement, v.Strength = v.Plus(words.NoneTakes.Of()), answer.StrengthLikely
-	v.Rests = words.Searched
-	v.Because(words.SignalsIL.Of())
-}
-
-// noneTakes reports whether no code that can still run takes from a collection. It is not known where code could not be read.
-func (s *survey) noneTakes(collection target.Addr) bool {
-	r, err := s.reaching(func(method string) (target.Addr, bool) {
+// nobodyTakes adds to the conclusion that threads wait for room in a collection whether code that can still run takes from it, if nothing is known to do
+// so again and again. It returns false if a thread goes on that may take from it, so that the collection may be full by design.
+func (g *grapher) nobodyTakes(v *answer.Verdict, collection target.Addr) bool {
+	sought := func(method string) (target.Addr, bool) {
 		if strings.HasPrefix(method, "BlockingCollection") && strings.HasSuffix(method, "FromAny") { // its argument is an array of them
 			return 0, true
 		}
 		return collection, takes(method)
-	})
-	return err == nil && r != nil && !r.outside && len(r.threads) == 0 && !s.enumerated(collection)
+	}
+	r, err := g.s.reaching(sought)
+	if err != nil {
+		return false // it was stopped
+	}
+	unseen := r == nil || g.s.enumerated(collection)
+	if !unseen && !r.outside && len(r.threads) == 0 {
+		v.Statement, v.Strength = v.Plus(words.NoneTakes.Of()), answer.StrengthLikely
+		v.Rests = words.Searched
+		v.Because(words.SignalsIL.Of())
+		return true
+	}
+	unseen = (unseen || g.s.unseen(r, sought)) && g.s.graph != nil // without a graph all that was ever made lives
+	for i := range g.s.r.threads {
+		t := &g.s.r.threads[i]
+		if (unseen && g.s.repeatsSome(t) || r != nil && r.threads[t]) && g.course().of(&holder{thread: t}).moves && !g.s.endless(t) {
+			return false
+		}
+	}
+	v.Statement, v.Strength, v.Severity = v.Plus(words.NobodyTakes.Of()), answer.StrengthPossible, answer.SeverityWarning
+	return true
+}
+
+// repeatsSome reports whether a thread may do something again and again: a method of the program on its stack is in a loop, or it is a worker of the
+// thread pool, or its code could not be read.
+func (s *survey) repeatsSome(t *stackwalk.Thread) bool {
+	if s.readCode() != nil {
+		return true
+	}
+	return slices.ContainsFunc(s.code, func(f *codeFrame) bool { return f.thread == t && (f.loops || t.Managed.State&dac.ThreadPoolWorker != 0) })
 }
 
 // enumerated reports whether an enumerator lives that takes from a collection. Code that has it takes without a call on the collection.

@@ -152,7 +152,7 @@ func (c *course) collection(a target.Addr, waiting int) pace {
 		longest, timed, moving := time.Duration(0), 0, 0
 		for _, h := range c.g.takersOf(a) {
 			p := c.of(&h)
-			if !p.moves || c.g.s.endless(h.thread) {
+			if !p.moves || h.thread != nil && c.g.s.endless(h.thread) {
 				continue
 			}
 			if moving++; p.timed {
@@ -167,11 +167,11 @@ func (c *course) collection(a target.Addr, waiting int) pace {
 	})
 }
 
-// takersOf returns the threads that take from a collection again and again.
+// takersOf returns the threads and the suspended methods that take from a collection again and again.
 func (g *grapher) takersOf(a target.Addr) []holder {
 	list, known := g.takers[a]
 	if !known {
-		list = g.s.takers(a)
+		list = slices.Concat(g.s.takers(a), g.suspendedTakers(a))
 		g.takers[a] = list
 	}
 	return list
@@ -251,6 +251,11 @@ func (g *grapher) readingOf(q *channelWait) (reads, sure bool) {
 	return r.reads, r.sure
 }
 
+// enumerates reports whether a method returns the items of a queue one after the other.
+func enumerates(method string) bool {
+	return strings.HasSuffix(method, ".ReadAllAsync") || strings.HasSuffix(method, ".GetConsumingEnumerable")
+}
+
 // readsAgain reports whether a loop around the await of a suspended method calls what reads, or goes through what such a call has returned.
 func (s *survey) readsAgain(m *tasks.Suspended, reads func(tasks.Call) bool) bool {
 	p, err := s.found.tasks.AwaitOf(m.Object)
@@ -263,7 +268,7 @@ func (s *survey) readsAgain(m *tasks.Suspended, reads func(tasks.Call) bool) boo
 	}
 	for start, end := range loops {
 		if slices.ContainsFunc(slices.Concat(m.Calls, m.Later), func(call tasks.Call) bool {
-			return reads(call) && call.Offset < end && (call.Offset >= start || strings.HasSuffix(call.Method, ".ReadAllAsync"))
+			return reads(call) && call.Offset < end && (call.Offset >= start || enumerates(call.Method))
 		}) {
 			return true
 		}

@@ -691,10 +691,11 @@ func (g *grapher) channel(v *answer.Verdict, c *channelWait) bool {
 		return false
 	}
 	if len(readers) == 0 {
-		v.Statement = v.Plus(words.NoReader.Of())
 		reads, sure := g.readingOf(c)
-		if !sure {
-			v.Strength = answer.StrengthPossible // it may read this channel
+		if unknown || !sure { // it may read this channel
+			v.Statement, v.Strength, v.Severity = v.Plus(words.NobodyTakes.Of()), answer.StrengthPossible, answer.SeverityWarning
+		} else {
+			v.Statement = v.Plus(words.NoReader.Of())
 		}
 		return !reads
 	}

@@ -162,13 +162,21 @@ func (s *survey) reaching(sought tasks.Sought) (*reach, error) {
 			out.threads[f.thread] = true
 		}
 	}
-	for i := range s.bound {
-		b := &s.bound[i]
-		if !out.outside && (b.method == nil || leads.Has(b.method) || b.makes(sought)) {
-			out.outside = s.lives(b.delegate)
-		}
-	}
+	out.outside = out.outside || s.delegated(leads, sought)
 	return out, s.ctx.Err()
+}
+
+// delegated reports whether a delegate lives that leads to a call that is sought.
+func (s *survey) delegated(leads *tasks.Leads, sought tasks.Sought) bool {
+	return slices.ContainsFunc(s.bound, func(b boundCall) bool {
+		return (b.method == nil || leads.Has(b.method) || b.makes(sought)) && s.lives(b.delegate)
+	})
+}
+
+// unseen reports whether an object lives by which a thread may make a call that is sought although its own code does not show it: a delegate, an iterator
+// or another object with such a method, or suspended code.
+func (s *survey) unseen(r *reach, sought tasks.Sought) bool {
+	return r.leads.Objects || r.leads.Goes(s.ctx, s.set) || s.delegated(r.leads, sought)
 }
 
 // makes reports whether a delegate is for the method of a call that is sought.

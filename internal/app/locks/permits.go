@@ -73,8 +73,8 @@ func (g *grapher) fullSemaphore(l *lock, list []*wait) *answer.Verdict {
 			return nil // it is full by design, and what adds to it is slowed down
 		} else if len(takers) > 0 {
 			g.taken(&v, takers)
-		} else {
-			g.nobodyTakes(&v, collection)
+		} else if !g.nobodyTakes(&v, collection) {
+			return nil
 		}
 	} else if u := g.s.uses[l]; u == nil || !u.gives && len(u.holders) == 0 || !g.permits(&v, l) || g.takesTurns(l, u, len(list), crowd) {
 		return nil

@@ -35,6 +35,10 @@ var (
 		},
 		of: func(_ *survey, a target.Addr) target.Addr { return a },
 	}
+	collectionKind = queueKind{
+		reads: takes,
+		of:    func(_ *survey, a target.Addr) target.Addr { return a },
+	}
 )
 
 // Shapes of pipes (Pipe.cs of System.IO.Pipelines).

@@ -76,7 +76,7 @@ func (s *survey) takesIn(t *stackwalk.Thread, f *stackwalk.Frame, md *dac.Method
 	for start, end := range loops {
 		first := len(before(start))
 		*again = *again || slices.ContainsFunc(before(end)[first:], is) ||
-			slices.ContainsFunc(past[:first], func(c tasks.Call) bool { return is(c) && strings.HasSuffix(c.Method, ".GetConsumingEnumerable") })
+			slices.ContainsFunc(past[:first], func(c tasks.Call) bool { return is(c) && enumerates(c.Method) })
 	}
 	return true
 }
@@ -108,9 +108,22 @@ func loopsAround(il []byte, at int) (map[int]int, error) {
 	return loops, nil
 }
 
-// takesOn reports whether a thread that takes from a full collection goes on: it waits for an item although there are some, or moves and is in no loop
+// suspendedTakers finds the suspended methods that take from a collection again and again.
+func (g *grapher) suspendedTakers(collection target.Addr) []holder {
+	o, err := g.s.r.b.Objects().TrustedObject(collection)
+	if err != nil {
+		return nil
+	}
+	list, _ := g.readers(&channelWait{kind: &collectionKind, object: o}) // others are sought where none is found
+	return slices.DeleteFunc(list, func(h holder) bool { return !h.again })
+}
+
+// takesOn reports whether a thread or suspended method that takes from a full collection goes on: it waits for an item although there are some, or moves and is in no loop
 // without a way out.
 func (g *grapher) takesOn(h holder) bool {
+	if h.thread == nil {
+		return g.moves(&h)
+	}
 	return g.of[h.thread].hasPermits() || g.threadMoves(h.thread) && !g.s.endless(h.thread)
 }
 
@@ -122,6 +135,18 @@ func (w *wait) hasPermits() bool {
 // taken adds who takes from a full collection to the conclusion that threads wait for room in it.
 func (g *grapher) taken(v *answer.Verdict, list []holder) {
 	h := &list[0]
+	if v.Strength = answer.StrengthLikely; slices.ContainsFunc(list, g.takesOn) {
+		v.Severity = answer.SeverityWarning // there is room soon
+	}
+	v.Show = append(v.Show, g.showHolder(h)...)
+	if h.thread == nil {
+		var wait answer.Statement
+		if op := g.s.standing[h.box]; op != nil {
+			wait = words.AndWaitsFor.Of(g.thingText(op.thing))
+		}
+		v.Statement = v.Plus(words.ReadsIt.Of(g.holderName(h), wait))
+		return
+	}
 	name := g.name(h.thread)
 	var does answer.Statement
 	if w := g.waitOf(h); w != nil {
@@ -134,10 +159,6 @@ func (g *grapher) taken(v *answer.Verdict, list []holder) {
 	if len(list) > 1 {
 		says = words.TakeFromIt.Of(name, words.N(len(list)-1), does)
 	}
-	v.Statement, v.Strength = v.Plus(says), answer.StrengthLikely
-	if slices.ContainsFunc(list, g.takesOn) {
-		v.Severity = answer.SeverityWarning // there is room soon
-	}
+	v.Statement = v.Plus(says)
 	v.Because(words.TakesItsIL.Of(name))
-	v.Show = append(v.Show, g.showHolder(h)...)
 }

@@ -113,7 +113,9 @@ type Leads struct {
 	Calls int
 	// Open reports that code outside of the program may call one of the methods without a delegate: it takes the place of a method of a library,
 	// or nothing in the program names it, and an object with it exists.
-	Open    bool
+	Open bool
+	// Objects reports that there is such an object. Code that has it may call the method without naming its class.
+	Objects bool
 	methods map[programMethod]bool
 	names   map[string]bool // the names of methods
 	virtual map[string]bool // the names of virtual methods, without their types
@@ -249,7 +251,9 @@ func (l *Leads) exists(ctx context.Context, h *heap.Heap, md *metadata.Metadata,
 		return false, err
 	}
 	list, err := Objects(ctx, h, l.r.derivedFrom(name), maxReceivers)
-	return len(list) > 0 || err != nil, ctx.Err()
+	some := len(list) > 0 || err != nil
+	l.Objects = l.Objects || some
+	return some, ctx.Err()
 }
 
 // implements reports whether a class implements an interface itself.

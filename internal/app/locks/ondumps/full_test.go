@@ -31,7 +31,7 @@ func TestStuck(t *testing.T) {
 		kinds = append(kinds, x.Kind)
 		got[x.Kind] = append(got[x.Kind], x)
 	}
-	assert.Equal(t, []answer.FindingKind{answer.FindingDeadlock, answer.FindingDeadlock, answer.FindingDeadlock, answer.FindingFull, answer.FindingPromises, answer.FindingPermits}, kinds, "deadlocks come first, then by strength")
+	assert.Equal(t, []answer.FindingKind{answer.FindingDeadlock, answer.FindingDeadlock, answer.FindingDeadlock, answer.FindingPromises, answer.FindingPermits, answer.FindingFull}, kinds, "deadlocks come first, then by strength")
 	dead := got[answer.FindingDeadlock]
 	require.Len(t, dead, 3)
 	for i, parts := range [][]string{
@@ -51,7 +51,7 @@ func TestStuck(t *testing.T) {
 	assert.Contains(t, full[1].Text, `3 threads, the first 15 "seat 1", wait for Stuck.M.seats (SemaphoreSlim), 0 of 1 may enter; it does not record who has entered; `+
 		`thread 14 "seat 0", in Stuck.M.Seat, likely entered it; thread 14 "seat 0" sleeps in Stuck.M.Seat()`)
 	assert.Equal(t, []int{2, 3}, []int{full[0].Count, full[1].Count})
-	assert.Equal(t, []answer.Severity{"", ""}, []answer.Severity{full[0].Severity, full[1].Severity}, "a holder that sleeps for an hour does not go on soon")
+	assert.Equal(t, []answer.Severity{answer.SeverityWarning, ""}, []answer.Severity{full[0].Severity, full[1].Severity}, "who takes is not known, and a holder that sleeps for an hour does not go on soon")
 	assert.Contains(t, got[answer.FindingPromises][0].Text, "12 suspended operations wait for one task, a promise in Stuck.Reply.tcs, which nothing has completed")
 	workers := 0
 	for _, x := range w.Threads {

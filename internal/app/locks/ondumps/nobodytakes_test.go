@@ -34,7 +34,7 @@ func openRoom(t *testing.T) *sosgo.Dump {
 	return d
 }
 
-// fullQueues returns what is said of full collections, by the method that waits for room.
+// fullQueues returns what is said of full collections, by the method that waits for room, with strength and severity in front.
 func fullQueues(t *testing.T, d *sosgo.Dump) map[string]string {
 	t.Helper()
 	says := map[string]string{}
@@ -48,7 +48,7 @@ func fullQueues(t *testing.T, d *sosgo.Dump) map[string]string {
 	}
 	for i := range w.Verdicts {
 		if x := &w.Verdicts[i]; x.Kind == answer.FindingFull && len(x.Sites) > 0 {
-			says[x.Sites[0].Method.S] = x.Text
+			says[x.Sites[0].Method.S] = string(x.Strength) + " " + string(x.Severity) + ": " + x.Text
 		}
 	}
 	return says
@@ -64,6 +64,7 @@ func TestNobodyTakes(t *testing.T) {
 	assert.Contains(t, says["Shop.Room.AddGone"], noneTakes)
 	for _, name := range []string{"Passed", "Ahead", "Stored"} {
 		assert.Contains(t, says["Shop.Room.Add"+name], unknown, name)
+		assert.True(t, strings.HasPrefix(says["Shop.Room.Add"+name], "possible warning: "), "a full queue slows down what adds to it: %s", says["Shop.Room.Add"+name])
 	}
 }
 
