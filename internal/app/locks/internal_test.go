@@ -54,6 +54,20 @@ func TestInlinedCall(t *testing.T) {
 	}
 }
 
+// TestShortMethod checks that type arguments are no part of a class's name.
+func TestShortMethod(t *testing.T) {
+	for name, want := range map[string]string{
+		"Bank.Step<System.__Canon, System.Int32>.Push":                                      "Step.Push",
+		"Bank.Step`2[[System.__Canon],[System.Int32]].Push":                                 "Step.Push",
+		"Bank.Line+<Run>d__1<System.Int32>.MoveNext":                                        "<Run>d__1.MoveNext",
+		"System.Collections.Concurrent.BlockingCollection`1[[System.__Canon]].TryAddWithNo": "BlockingCollection.TryAddWithNo",
+		"Gate.Enter": "Gate.Enter",
+		"Enter":      "Enter",
+	} {
+		assert.Equal(t, want, shortMethod(name), name)
+	}
+}
+
 // TestEntryPoint checks that a Main that waits for something held is reported last and not as blocking, and that a
 // Main that waits for the program's end is not reported.
 func TestEntryPoint(t *testing.T) {

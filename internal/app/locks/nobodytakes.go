@@ -55,7 +55,9 @@ func (s *survey) repeatsSome(t *stackwalk.Thread) bool {
 	if s.readCode() != nil {
 		return true
 	}
-	return slices.ContainsFunc(s.code, func(f *codeFrame) bool { return f.thread == t && (f.loops || t.Managed.State&dac.ThreadPoolWorker != 0) })
+	return slices.ContainsFunc(s.code, func(f *codeFrame) bool {
+		return f.thread == t && (f.loops || t.Managed.State&dac.ThreadPoolWorker != 0)
+	})
 }
 
 // enumerated reports whether an enumerator lives that takes from a collection. Code that has it takes without a call on the collection.
