@@ -114,7 +114,7 @@ func (g *grapher) suspendedTakers(collection target.Addr) []holder {
 	if err != nil {
 		return nil
 	}
-	list, _ := g.readers(&channelWait{kind: &collectionKind, object: o}) // others are sought where none is found
+	list, _ := g.readers(&channelWait{kind: &collectionKind, object: o}) // if this finds nothing, others are sought
 	return slices.DeleteFunc(list, func(h holder) bool { return !h.again })
 }
 
