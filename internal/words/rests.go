@@ -67,7 +67,7 @@ var conclusions = []struct {
 	{frames, []*Sentence{ThreadRuns, ManyThreads, NeverEnds, ThreadsRun, ThreadsRan}},
 	{append(slices.Clip(frames), answer.NoCollection), []*Sentence{HostStartsOn, Matches}}, // and objects of the heap
 	{il, []*Sentence{FollowsLoop, ThreadSpins, ThreadsSpin}},
-	{append(slices.Clip(il), answer.NoCollection), []*Sentence{GoesRound, GoesRoundOr, FollowsCircle}},
+	{append(slices.Clip(il), answer.NoCollection), []*Sentence{GoesRound, GoesRoundOr, SearchesRound, FollowsCircle}},
 	{[]answer.Premise{answer.CodeFound}, []*Sentence{JumpedTo, CodeFaulted, TouchesNone, MethodReturns, ReturnLed}},
 	{[]answer.Premise{answer.CodeFound, answer.FilesThere}, []*Sentence{NullUses}},
 	{variables, []*Sentence{InHandsOf, CallsWaitIn, ServedSilent, ServedWait, CodeSilent}},

@@ -26,6 +26,7 @@ type chase struct {
 	calls      bool // methods that it calls could change the objects, or throw
 	throws     bool // other instructions could throw
 	compares   bool // it compares the variable with another reference, as a loop through a circle does
+	search     keySearch
 }
 
 // A variable is an argument or a local variable of a method.
@@ -119,7 +120,7 @@ func chaseOf(code []metadata.Instruction, start, end int, m marks) (c chase, ok 
 	}
 	c.start, c.end, c.onlyNull = start, end, true
 	ends := false // it has an end
-	test := condition{of: c.variable}
+	test := condition{of: c.variable, field: c.field}
 	for i := range code {
 		in := &code[i]
 		if m.targets[in.Offset] {
@@ -144,7 +145,9 @@ func chaseOf(code []metadata.Instruction, start, end int, m marks) (c chase, ok 
 		c.compares = c.compares || c.compared(code, i)
 		test.next(in)
 	}
-	c.onlyNull = c.onlyNull && ends
+	if c.onlyNull = c.onlyNull && ends; !c.onlyNull {
+		c.search = c.searches(code, m)
+	}
 	return c, true
 }
 
@@ -241,10 +244,11 @@ func step(code []metadata.Instruction, i int) (v variable, field metadata.Token,
 
 // A condition follows what a method has on top of its stack, as far as a test of a variable for null needs it.
 type condition struct {
-	of   variable
-	top  onStack
-	flag variable // has the result of the last test, where kept is set
-	kept bool
+	of    variable
+	field metadata.Token // by which the loop goes on: in a circle it is never null, either
+	top   onStack
+	flag  variable // has the result of the last test, unless kept is other
+	kept  onStack
 }
 
 // An onStack is what lies on top of the stack.
@@ -255,19 +259,31 @@ const (
 	copied
 	theVariable
 	nullOnIt // null, and the variable below
-	nullTest
+	nullTest // whether the variable is null
+	setTest  // whether it is not
 )
 
 // isNull reports whether a branch depends on nothing but whether the variable is null.
 func (c *condition) isNull(branch string) bool {
 	if strings.HasPrefix(branch, "brtrue") || strings.HasPrefix(branch, "brfalse") {
-		return c.top == theVariable || c.top == nullTest
+		return c.top == theVariable || c.top == nullTest || c.top == setTest
 	}
 	return (strings.HasPrefix(branch, "beq") || strings.HasPrefix(branch, "bne.un")) && c.top == nullOnIt
 }
 
+// jumps reports whether a branch for which isNull holds jumps while the variable is not null.
+func (c *condition) jumps(branch string) bool {
+	switch {
+	case strings.HasPrefix(branch, "brtrue"):
+		return c.top != nullTest
+	case strings.HasPrefix(branch, "brfalse"):
+		return c.top == nullTest
+	}
+	return strings.HasPrefix(branch, "bne.un")
+}
+
 // join forgets what is known where ways through the method meet: only one of them has been followed.
-func (c *condition) join() { c.top, c.kept = other, false }
+func (c *condition) join() { c.top, c.kept = other, other }
 
 // next follows an instruction.
 func (c *condition) next(in *metadata.Instruction) {
@@ -278,12 +294,12 @@ func (c *condition) next(in *metadata.Instruction) {
 		switch {
 		case v == c.of && (loads || before == copied): // x, or the copy of what was stored in x
 			c.top = theVariable
-		case loads && c.kept && v == c.flag:
-			c.top = nullTest
-		case !loads && before == nullTest:
-			c.flag, c.kept = v, true
+		case loads && c.kept != other && v == c.flag:
+			c.top = c.kept
+		case !loads && (before == nullTest || before == setTest):
+			c.flag, c.kept = v, before
 		case !loads && v == c.flag:
-			c.kept = false
+			c.kept = other
 		}
 		return
 	}
@@ -292,10 +308,14 @@ func (c *condition) next(in *metadata.Instruction) {
 		c.top = before
 	case name == "dup":
 		c.top = copied
+	case name == "ldfld" && before == theVariable && in.Token() == c.field:
+		c.top = theVariable
 	case name == "ldnull" && before == theVariable:
 		c.top = nullOnIt
-	case (name == "ceq" || name == "cgt.un") && before == nullOnIt:
+	case name == "ceq" && before == nullOnIt:
 		c.top = nullTest
+	case name == "cgt.un" && before == nullOnIt:
+		c.top = setTest
 	}
 }
 
@@ -306,6 +326,7 @@ type circle struct {
 	class   string           // of the objects
 	name    string           // of the field
 	number  int              // objects
+	absent  bool             // no object has the key that the loop searches, and nothing else but null would end it
 	threads []stand          // that go round it, or round another with the same numbers
 }
 
@@ -318,7 +339,9 @@ func (s *survey) rings(list []stand) (rings []circle, rest []stand, err error) {
 			rest, err = append(rest, list[i]), cmp.Or(err, bad)
 			continue
 		}
-		at := slices.IndexFunc(rings, func(r circle) bool { return r.chase == c.chase && r.number == c.number && r.class == c.class })
+		at := slices.IndexFunc(rings, func(r circle) bool {
+			return r.chase == c.chase && r.number == c.number && r.class == c.class && r.absent == c.absent
+		})
 		if at < 0 {
 			at, rings = len(rings), append(rings, c)
 		}
@@ -360,10 +383,12 @@ func (s *survey) circleOf(at *stand, steps *int) (out circle, ok bool, err error
 			return out, false, err
 		}
 		var class *objects.Type
-		if out.number, class, err = around(first, loop.field, out.name, steps); err != nil {
+		var in objects.Object
+		if out.number, in, class, err = around(first, loop.field, out.name, steps); err != nil {
 			return out, false, err
 		}
 		if out.number > 0 {
+			out.absent = s.absent(at, &out, in, args, locals)
 			typ, err := first.Type.Name()
 			if err == nil {
 				out.class, err = class.Name()
@@ -427,10 +452,10 @@ func fieldName(md *metadata.Metadata, t metadata.Token) (string, error) {
 // mostSteps bounds the objects that are read for threads at one position.
 const mostSteps = 4 * limits.ChainedObjects
 
-// around follows a field from an object and returns the number of objects in the circle that the way comes to, and the class that all of them
+// around follows a field from an object and returns the number of objects in the circle that the way comes to, one of them, and the class that all
 // are of. It returns 0 if the way ends. It is Brent's algorithm: one of two references waits at a place, for twice as many steps each time,
 // until the other comes back to it.
-func around(from objects.Object, token metadata.Token, name string, steps *int) (int, *objects.Type, error) {
+func around(from objects.Object, token metadata.Token, name string, steps *int) (int, objects.Object, *objects.Type, error) {
 	waiting, at, n, patience := from.Addr, from, 0, 1
 	var field *objects.Field
 	of, class := from.Type, from.Type // of the object, and of all since the other reference waits
@@ -438,7 +463,7 @@ func around(from objects.Object, token metadata.Token, name string, steps *int) 
 		if field == nil || at.Type != of {
 			f, err := followed(at.Type, token, name)
 			if err != nil {
-				return 0, nil, err
+				return 0, at, nil, err
 			}
 			if field, of = f, at.Type; class != of {
 				class = field.Declaring
@@ -446,20 +471,20 @@ func around(from objects.Object, token metadata.Token, name string, steps *int) 
 		}
 		value := at.Value(field)
 		if value.IsNull() || value.Err() != nil {
-			return 0, nil, value.Err()
+			return 0, at, nil, value.Err()
 		}
 		var err error
 		if at, err = value.Object(); err != nil {
-			return 0, nil, err
+			return 0, at, nil, err
 		}
 		if n++; at.Addr == waiting {
-			return n, class, nil
+			return n, at, class, nil
 		}
 		if n == patience {
 			waiting, n, patience, class = at.Addr, 0, 2*patience, at.Type
 		}
 	}
-	return 0, nil, target.Unsupportedf("chains of more than %d objects", mostSteps)
+	return 0, at, nil, target.Unsupportedf("chains of more than %d objects", mostSteps)
 }
 
 // followed returns the field of a class that an IL token names. Where classes hide fields of the same name, the token has to be the field's own.
@@ -483,6 +508,10 @@ func followed(t *objects.Type, token metadata.Token, name string) (*objects.Fiel
 func (c *circle) conclude(as func(answer.Strength, answer.Statement, ...answer.Statement) *answer.Verdict, busy bool, method, threads, cpu answer.Statement) *answer.Verdict {
 	strength, says := answer.StrengthLikely, words.FollowsCircle
 	switch {
+	case c.absent && !c.onlyNull:
+		if says = words.SearchesRound; !c.search.throws {
+			strength = answer.StrengthProved
+		}
 	case c.onlyNull && !c.calls && !c.throws:
 		strength, says = answer.StrengthProved, words.GoesRound
 	case c.onlyNull:
@@ -492,7 +521,7 @@ func (c *circle) conclude(as func(answer.Strength, answer.Statement, ...answer.S
 	}
 	v := as(strength, says.Of(threads, method, words.N(c.number), words.Type(c.class), words.Field(c.name), cpu),
 		words.InCircle.Of(c.first))
-	if c.onlyNull && !c.calls {
+	if c.absent || c.onlyNull && !c.calls {
 		v.Severity = answer.SeverityHigh
 	}
 	return v

@@ -26,6 +26,8 @@ func TestChases(t *testing.T) {
 			[]chase{{variable: local, field: 0x04000001, onlyNull: true}}},
 		"the same, as compiled for debugging": {[]byte{br, 7, ldloc0, ldfld, 1, 0, 0, 4, stloc0, ldloc0, ldnull, two, cgtUn, stloc1, ldloc1, brtrue, back(15), ret},
 			[]chase{{variable: local, field: 0x04000001, onlyNull: true}}},
+		"while (x.next != null) x = x.next": {[]byte{br, 8, ldarg0, ldfld, 1, 0, 0, 4, stargS, 0, ldarg0, ldfld, 1, 0, 0, 4, brtrue, back(16), ret},
+			[]chase{{variable: argument, field: 0x04000001, onlyNull: true}}},
 		"while ((x = x.next) != null)": {[]byte{ldloc0, ldfld, 1, 0, 0, 4, dup, stloc0, brtrue, back(10), ret},
 			[]chase{{variable: local, field: 0x04000001, onlyNull: true}}},
 		"while (true) if (x == null) break": {[]byte{ldloc0, ldnull, beq, 9, ldloc0, ldfld, 1, 0, 0, 4, stloc0, br, back(13), ret},
@@ -87,6 +89,52 @@ func TestChases(t *testing.T) {
 			got[i].start, got[i].end = 0, 0
 		}
 		assert.Equal(t, c.want, got, name)
+		for n := range c.il {
+			_, _ = chases(c.il[:n]) // an error or an answer, and no panic
+		}
+	}
+}
+
+// TestSearches checks which loops end only at null or at a key, in the forms in which compilers write them.
+func TestSearches(t *testing.T) {
+	const nop, ldloc0, ldloc1, stloc0, stloc1, ldarg0, ldc3, ret = 0x00, 0x06, 0x07, 0x0A, 0x0B, 0x02, 0x19, 0x2A
+	const call, callvirt, ldfld, two, br, brfalse, brtrue, beq, bneUn, ceq, div, stargS = 0x28, 0x6F, 0x7B, 0xFE, 0x2B, 0x2C, 0x2D, 0x2E, 0x33, 0x01, 0x5B, 0x10
+	back := func(n int) byte { return byte(-n) }
+	key := keySearch{field: 0x04000002, key: variable{argument: true}, call: -1}
+	fixed := keySearch{field: 0x04000002, constant: 3, fixed: true, call: -1}
+	throws := key
+	throws.throws = true
+	for name, c := range map[string]struct {
+		il   []byte
+		want keySearch
+	}{
+		"if (x.id == key) return": {[]byte{br, 17, ldloc0, ldfld, 2, 0, 0, 4, ldarg0, bneUn, 1, ret, ldloc0, ldfld, 1, 0, 0, 4, stloc0, nop, nop, ldloc0, brtrue, back(22), ret}, key},
+		"if (key == x.id) break":  {[]byte{ldarg0, ldloc0, ldfld, 2, 0, 0, 4, beq, 10, ldloc0, ldfld, 1, 0, 0, 4, stloc0, ldloc0, brtrue, back(19), ret}, key},
+		"if (x.id == 3) return": {[]byte{br, 15, ldloc0, ldfld, 2, 0, 0, 4, ldc3, bneUn, 1, ret, ldloc0, ldfld, 1, 0, 0, 4, stloc0, ldloc0, brtrue, back(20), ret},
+			fixed},
+		"the same as compiled for debugging": {[]byte{br, 20, ldloc0, ldfld, 2, 0, 0, 4, ldc3, two, ceq, stloc1, ldloc1, brfalse, 2, nop, ret, ldloc0, ldfld, 1, 0, 0, 4, stloc0, ldloc0, brtrue, back(25), ret},
+			fixed},
+		"if (x.name == key) return": {[]byte{br, 20, ldloc0, ldfld, 2, 0, 0, 4, ldarg0, call, 1, 0, 0, 10, brfalse, 1, ret, ldloc0, ldfld, 1, 0, 0, 4, stloc0, ldloc0, brtrue, back(25), ret},
+			keySearch{field: 0x04000002, key: variable{argument: true}, call: 9}},
+		"if (x.name.Equals(key)) return": {[]byte{br, 20, ldloc0, ldfld, 2, 0, 0, 4, ldarg0, callvirt, 1, 0, 0, 10, brfalse, 1, ret, ldloc0, ldfld, 1, 0, 0, 4, stloc0, ldloc0, brtrue, back(25), ret},
+			keySearch{field: 0x04000002, key: variable{argument: true}, call: 9, called: true}},
+		"with a quotient": {[]byte{br, 18, ldloc0, ldfld, 2, 0, 0, 4, ldarg0, bneUn, 1, ret, ldloc1, ldarg0, div, ldloc0, ldfld, 1, 0, 0, 4, stloc0, ldloc0, brtrue, back(23), ret},
+			throws},
+		"another call": {[]byte{br, 20, ldloc0, ldfld, 2, 0, 0, 4, ldarg0, bneUn, 1, ret, call, 1, 0, 0, 6, ldloc0, ldfld, 1, 0, 0, 4, stloc0, ldloc0, brtrue, back(25), ret},
+			keySearch{}},
+		"another end": {[]byte{br, 19, ldloc0, ldfld, 2, 0, 0, 4, ldarg0, bneUn, 1, ret, ldloc1, brfalse, 1, ret, ldloc0, ldfld, 1, 0, 0, 4, stloc0, ldloc0, brtrue, back(24), ret},
+			keySearch{}},
+		"the key changes": {[]byte{br, 18, ldloc0, ldfld, 2, 0, 0, 4, ldarg0, bneUn, 1, ret, ldloc1, stargS, 0, ldloc0, ldfld, 1, 0, 0, 4, stloc0, ldloc0, brtrue, back(23), ret},
+			keySearch{}},
+		"if (x.id != key) return": {[]byte{br, 15, ldloc0, ldfld, 2, 0, 0, 4, ldarg0, beq, 1, ret, ldloc0, ldfld, 1, 0, 0, 4, stloc0, ldloc0, brtrue, back(20), ret}, keySearch{}},
+		"no test for null: a ring by design": {[]byte{ldloc0, ldfld, 2, 0, 0, 4, ldarg0, beq, 9, ldloc0, ldfld, 1, 0, 0, 4, stloc0, br, back(18), ret},
+			keySearch{}},
+	} {
+		got, err := chases(c.il)
+		require.NoError(t, err, name)
+		require.Len(t, got, 1, name)
+		assert.False(t, got[0].onlyNull, name)
+		assert.Equal(t, c.want, got[0].search, name)
 		for n := range c.il {
 			_, _ = chases(c.il[:n]) // an error or an answer, and no panic
 		}

@@ -21,12 +21,22 @@ func (s *survey) endsByItself(t *stackwalk.Thread) bool {
 		if !inner && err == nil {
 			_, loops, err = s.loopsOf(&f.Frame, f.md)
 		}
-		if err != nil || !counted(f.body.Code, loops) {
+		if err != nil || !endsLoops(f.body.Code, loops) {
 			return false
 		}
 		inner = false
 	}
 	return !inner
+}
+
+// endsLoops reports whether each of the loops is counted or computes.
+func endsLoops(il []byte, loops map[int]int) bool {
+	for start, end := range loops {
+		if one := map[int]int{start: end}; !counted(il, one) && !computing(il, one) {
+			return false
+		}
+	}
+	return true
 }
 
 // mayNotEnd reports whether a thread that runs is in a loop that may have no end, and does not let others have their turns.

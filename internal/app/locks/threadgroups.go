@@ -28,6 +28,7 @@ type stand struct {
 	name     string          // of method
 	called   string          // the class library's method that method called, or empty
 	pool     bool            // a worker of the thread pool
+	spins    bool            // the loop that it is in only reads, and gives way to others
 }
 
 // Thresholds for threads at equal positions.
@@ -110,7 +111,7 @@ func (g *grapher) standing() []answer.Verdict {
 		switch {
 		case spinWait(at.called):
 			p.called = at.called
-		case at.activity.Activity == threads.ActivityRunning:
+		case at.activity.Activity == threads.ActivityRunning, g.s.yields(&at):
 			p.runs = true
 		case waitsAlone(at.activity.Activity) && !at.pool:
 			if w := g.of[at.thread]; w != nil && (len(w.runners) > 0 || len(w.tasks) > 0 || g.circled[w]) {
@@ -188,8 +189,12 @@ func (g *grapher) running(list []stand) (out []answer.Verdict) {
 			add(g.spinning(rings[i].threads, &rings[i], nil))
 		}
 	}
-	if len(rest) > 0 {
-		add(g.spinning(rest, nil, unread))
+	spinners, others := g.s.spinners(rest)
+	if len(spinners) > 0 {
+		add(g.spinning(spinners, nil, unread))
+	}
+	if len(others) > 0 {
+		add(g.spinning(others, nil, unread))
 	}
 	return out
 }
@@ -220,6 +225,9 @@ func (g *grapher) spinning(list []stand, ring *circle, unread error) *answer.Ver
 	if !spins {
 		spins, follows, err = g.s.onlySpins(at.method)
 		why = words.SpinsIL.Of()
+	}
+	if err == nil && !spins && len(list) > 1 && !slices.ContainsFunc(list, func(at stand) bool { return !at.spins }) {
+		spins, why = true, words.SpinsLoop.Of()
 	}
 	g.s.gaps.Note(err)
 	one, method := len(list) == 1, words.Method(compilernames.Pretty(at.name))
@@ -257,7 +265,7 @@ func (g *grapher) spinning(list []stand, ring *circle, unread error) *answer.Ver
 		g.s.gaps.Note(unread)
 	}
 	switch {
-	case ring != nil && (ring.onlyNull || follows && (busy || len(list) >= manyFollowing)):
+	case ring != nil && (ring.onlyNull || ring.absent || follows && (busy || len(list) >= manyFollowing)):
 		return ring.conclude(conclude, busy, method, said(words.IsThread, words.AreThreads), cpu)
 	case follows && len(list) < manyFollowing && !busy:
 		return nil
