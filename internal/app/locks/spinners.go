@@ -8,12 +8,22 @@ import (
 	"github.com/sosgo/sosgo/internal/app/tasks"
 	"github.com/sosgo/sosgo/internal/threads"
 	"github.com/sosgo/sosgo/metadata"
+	"github.com/sosgo/sosgo/stackwalk"
 )
 
 // yields reports whether a thread gives way to others in a loop that does nothing else but read.
 func (s *survey) yields(at *stand) bool {
 	_, method, _ := strings.Cut(at.called, "System.Threading.Thread.")
 	return (strings.HasPrefix(method, "Yield") || strings.HasPrefix(method, "Sleep")) && s.spinsAt(at)
+}
+
+// inlinedYield returns the name of the method by which a thread gives way if f is its call, as the compiler may inline what is around it, or else "".
+func inlinedYield(f *stackwalk.Frame, md *dac.MethodDesc) string {
+	name, err := dac.CodeOf(f.Runtime).MethodName(md, dac.MethodQualified)
+	if err != nil || !strings.HasPrefix(name, "System.Threading.Thread.Yield") {
+		return ""
+	}
+	return name
 }
 
 // spinners returns the threads of a list that spin in a loop of their method, if there are several, and the others. One alone may be on its way.

@@ -68,6 +68,9 @@ func (s *survey) standOf(t *stackwalk.Thread) (out stand, ok bool) {
 		frames = append(frames, f)
 		md, err := f.Method()
 		if f.Kind != stackwalk.FrameManaged || md == nil && err == nil {
+			if md != nil && err == nil && out.method == nil && last == "" { // the call of a method that the compiler has inlined
+				last = inlinedYield(&f, md)
+			}
 			continue
 		}
 		class := ""
