@@ -13,7 +13,7 @@ import (
 // A keySearch is what a loop from object to object compares: a field of each with one value that does not change, as in if (x.Key == key) return x. It is zero
 // if the loop compares nothing, or can end in another way.
 type keySearch struct {
-	field    metadata.Token // zero if there is none
+	field    metadata.Token // zero without a comparison
 	key      variable
 	constant int64 // the value, if fixed is set
 	fixed    bool
@@ -51,7 +51,7 @@ func (c *chase) searches(code []metadata.Instruction, m marks) keySearch {
 	return found
 }
 
-// comparison returns the comparison of which the instruction at i is the operation.
+// comparison returns the comparison that the instruction at i makes.
 func (c *chase) comparison(code []metadata.Instruction, i int, m marks) (out comparison, ok bool) {
 	out.call = -1
 	name := code[i].Opcode.String()
@@ -187,7 +187,7 @@ func isCall(in *metadata.Instruction) bool {
 	return name == "call" || name == "callvirt" || name == "newobj"
 }
 
-// absent reports whether no object of a circle, of which in is one, has the value that the loop searches. What can't be read may be the value. args and locals are
+// absent reports whether no object of the circle that in is in has the value that the loop searches. What can't be read may be the value. args and locals are
 // the variables of the frame.
 func (s *survey) absent(at *stand, c *circle, in objects.Object, args, locals []stackwalk.Variable) bool {
 	find := &c.search
