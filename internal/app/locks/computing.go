@@ -104,7 +104,7 @@ func intoMiddle(code []metadata.Instruction, first, last int) bool {
 // A loopState is what a loop does with the variables of a method.
 type loopState struct {
 	stored    map[variable][]variable // those that it gives values of variables and constants: all that these are made of
-	operators map[variable]bool       // those of them with arithmetic
+	operators map[variable]bool       // by arithmetic
 	unknown   map[variable]bool       // those with other values, or with addresses that the method takes
 }
 
