@@ -321,14 +321,14 @@ func (v Value) Hidden(mask func(string) string) error {
 		return nil // the value's line shows the reason
 	}
 	hidden, err := s.Hides(mask)
-	if hidden {
+	if hidden || s.HidesFields() {
 		return answer.ErrHidden
 	}
 	return err
 }
 
 // IsSecret reports whether the value, of a field, a variable or a key with this name, is a secret by the name: a text, a number or what
-// holds one. References to other objects, Booleans, names of enums and what is null or zero are shown.
+// has one. References to other objects, Booleans, names of enums and what is null or zero are shown.
 func (v Value) IsSecret(name string) bool { return secrets.Holds(name) && v.mayBeSecret(0) }
 
 // IsSecretAt is IsSecret for a value in a dictionary.
@@ -363,9 +363,89 @@ func (v Value) mayBeSecret(depth int) bool {
 		return err == nil && o.mayBeSecret(depth)
 	case KindStruct:
 		s, err := v.Struct()
-		return err == nil && s.Type != nil && s.Type.HoldsValues()
+		return err == nil && s.mayBeSecret(depth)
 	}
 	return false
+}
+
+// MayBeSecret reports whether the struct is or has a text or a number, but for zero, so that a name beside it can make it a secret.
+func (s Struct) MayBeSecret() bool { return s.mayBeSecret(0) }
+
+func (s Struct) mayBeSecret(depth int) bool {
+	switch {
+	case s.Type == nil:
+		return false
+	case depth > structDepth || s.Type.HoldsValues():
+		return true
+	}
+	if n, err := s.Type.elements(); n > 0 && err == nil {
+		for _, v := range s.Elements() {
+			if v.mayBeSecret(depth + 1) {
+				return true
+			}
+		}
+		return false
+	}
+	fields, err := s.Type.allFields()
+	if err != nil {
+		return true
+	}
+	return slices.ContainsFunc(fields, func(f *Field) bool { return !f.Static && f.At(s.Addr).mayBeSecret(depth+1) })
+}
+
+// structDepth bounds structs in structs: what is deeper is taken for a secret.
+const structDepth = 8
+
+// HidesFields reports whether a field of the struct, or of a struct in it, is a secret by its name: a struct or a boxed value. The names in its line
+// do not show which part of the line it is, as the names of texts and numbers do.
+func (s Struct) HidesFields() bool { return len(s.secretFields(0)) > 0 }
+
+// secretFields returns the fields of the struct that are or have secrets by their names, or by the key beside them.
+func (s Struct) secretFields(depth int) (list []*Field) {
+	if s.Type == nil || depth > inlineDepth {
+		return nil // deeper values are not shown
+	}
+	if f := s.secretPair(); f != nil && depth == 0 {
+		list = append(list, f)
+	}
+	for _, f := range s.Type.namedFields() {
+		v := f.At(s.Addr)
+		o, err := v.Object()
+		switch part, lacks := v.Struct(); {
+		case secrets.Holds(f.Name) && (lacks == nil || err == nil && o.IsBoxed()) && v.mayBeSecret(0), lacks == nil && len(part.secretFields(depth+1)) > 0:
+			list = append(list, f)
+		}
+	}
+	return list
+}
+
+// namedFields returns the fields of the type that may be or have secrets by their names.
+func (t *Type) namedFields() []*Field {
+	list, _ := t.named.Get(func() ([]*Field, error) { return t.listNamed(0), nil })
+	return list
+}
+
+func (t *Type) listNamed(depth int) (list []*Field) {
+	if depth > inlineDepth {
+		return nil
+	}
+	fields, _ := t.allFields()
+	for _, f := range fields {
+		inPlace := f.ElementType == metadata.ElementValueType
+		if f.Static || !inPlace && (Value{elem: f.ElementType}).Kind() != KindReference {
+			continue
+		}
+		if named := secrets.Holds(f.Name); !named && inPlace {
+			inner, err := f.At(0).Type()
+			if err != nil || inner == nil || len(inner.listNamed(depth+1)) == 0 {
+				continue
+			}
+		} else if !named {
+			continue
+		}
+		list = append(list, f)
+	}
+	return list
 }
 
 // MayBeSecret reports whether the object is a text or a number, or a collection or a wrapper of texts or numbers, so that a name beside it

@@ -119,7 +119,7 @@ func (s Struct) secretPair() *Field {
 	return nil
 }
 
-// pair returns the line of a struct with a value that is a secret by the key beside it. ok is false for others, and without masking.
+// pair returns the line of a struct with fields that are secrets by the key beside them, or by their names. ok is false for others, and without masking.
 func (d *describer) pair(v *Value) (line answer.Line, ok bool) {
 	if d.mask == nil || v.Kind() != KindStruct {
 		return nil, false
@@ -136,8 +136,8 @@ func (d *describer) pairIn(s Struct) (line answer.Line, ok bool) {
 	if d.mask == nil {
 		return nil, false
 	}
-	secret := s.secretPair()
-	if secret == nil {
+	secret := s.secretFields(0)
+	if len(secret) == 0 {
 		return nil, false
 	}
 	return s.appendBraces(nil, LineChars, 0, secret), true

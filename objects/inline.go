@@ -2,6 +2,7 @@ package objects
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -328,8 +329,8 @@ func (s Struct) appendRow(l answer.Line, limit, depth int) answer.Line {
 	return appendWords(l, "}")
 }
 
-// appendBraces lists the fields: {X=1, Y=2}. The value of secret is masked.
-func (s Struct) appendBraces(l answer.Line, limit, depth int, secret *Field) answer.Line {
+// appendBraces lists the fields: {X=1, Y=2}. The values of secret are masked.
+func (s Struct) appendBraces(l answer.Line, limit, depth int, secret []*Field) answer.Line {
 	labels, err := s.Type.bracedLabels()
 	if len(labels) == 0 {
 		return appendMissing(l, err)
@@ -346,7 +347,7 @@ func (s Struct) appendBraces(l answer.Line, limit, depth int, secret *Field) ans
 		}
 		l = append(l, answer.LinePiece{Text: labels[n]})
 		l = appendMissing(l, f.Err())
-		if f == secret {
+		if slices.Contains(secret, f) {
 			l = append(l, answer.LinePiece{Text: secrets.Mask})
 		} else {
 			v := f.readFrom(memory, s.Addr)

@@ -31,6 +31,7 @@ type Type struct {
 
 	native, managed lazy.Value[string]
 	pairs           lazy.Value[[]Pair]
+	named           lazy.Value[[]*Field]
 	labels          lazy.Value[[]string] // see Struct.braces
 	form            lazy.Value[lineForm] // see Struct.appendInline
 }

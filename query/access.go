@@ -253,7 +253,7 @@ func (f *frame) hide(v Value) Value {
 			return v
 		}
 		switch o := (objects.Object{Addr: v.Addr(), Type: t}); {
-		case v.kind == KindStruct && t.HoldsValues(), v.kind == KindObject && !t.IsString() && o.MayBeSecret():
+		case v.kind == KindStruct && (objects.Struct{Addr: v.Addr(), Type: t}).MayBeSecret(), v.kind == KindObject && !t.IsString() && o.MayBeSecret():
 			return Failed(answer.ErrHidden)
 		case v.kind == KindObject && t.IsString() && o.MayBeSecret():
 			return Text(secrets.Mask)

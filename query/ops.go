@@ -721,7 +721,7 @@ func enumName(v Value) (string, error) {
 
 func (f *frame) structText(v Value) string {
 	s := objects.Struct{Addr: v.Addr(), Type: v.typ}
-	if f.checkParts(s) != nil {
+	if f.checkParts(s) != nil || f.e.mask != nil && s.HidesFields() {
 		return secrets.Mask
 	}
 	return f.e.masked(s.Inline(objects.LineChars))

@@ -186,7 +186,8 @@ func (r *textReader) line(name string, pieces answer.Line, depth int) (any bool)
 }
 
 func (r *textReader) structure(name string, v objects.Value, s objects.Struct, depth int) {
-	if !s.Type.HoldsValues() {
+	if text, ok := r.elements(s); ok {
+		r.text(name, text, depth)
 		return
 	}
 	if text, ok := guid(s); ok {
@@ -197,12 +198,38 @@ func (r *textReader) structure(name string, v objects.Value, s objects.Struct, d
 	if r.line(name, v.Line(limits.SecretChars), depth) {
 		return
 	}
+	any := !s.Type.HoldsValues() // a struct of the program
 	fields, _ := s.Type.Fields()
 	for _, f := range fields {
-		if !f.Static && wrapped[f.Name] {
+		if !f.Static && (any || wrapped[f.Name]) {
 			r.value(name, f.At(s.Addr), depth+1)
 		}
 	}
+}
+
+// elements returns the text of an inline array or a buffer of characters or bytes.
+func (r *textReader) elements(s objects.Struct) (text string, ok bool) {
+	var b []byte
+	size := 0
+	for _, v := range s.Elements() {
+		size = v.Size()
+		unit, err := v.Bits()
+		switch v.Kind() {
+		case objects.KindChar, objects.KindUint:
+		default:
+			return "", false
+		}
+		if err != nil || size > 2 || len(b) >= limits.SecretChars*size {
+			break
+		}
+		if b = append(b, byte(unit)); size == 2 {
+			b = append(b, byte(unit>>8))
+		}
+	}
+	if size == 0 || size > 2 {
+		return "", false
+	}
+	return textOf(b, size), true
 }
 
 // guid returns the text of a Guid, but of the empty one.
