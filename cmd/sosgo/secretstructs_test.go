@@ -22,7 +22,7 @@ import (
 )
 
 // renamedZoo writes net10-zoo with other names for fields of its type Primitives: names for secrets of the same length.
-func renamedZoo(t *testing.T) string {
+func renamedZoo(t *testing.T, names map[string]string) string {
 	t.Helper()
 	raw, err := testdump.Open(t, "net10-zoo").Raw()
 	require.NoError(t, err)
@@ -34,8 +34,7 @@ func renamedZoo(t *testing.T) string {
 		if !bytes.Contains(near, []byte("BoxedStruct\x00")) {
 			continue
 		}
-		for old, name := range map[string]string{"DateTime": "Password", "TimeSpan": "Secret01", "Union": "Pwd77",
-			"Inline": "ApiKey", "BoxedStruct": "BoxedApiKey", "Struct": "Passwd", "GenericStruct": "AccountSecret"} {
+		for old, name := range names {
 			for _, m := range regexp.MustCompile("[^A-Za-z]"+old+"\x00").FindAllIndex(near, -1) {
 				n += copy(near[m[0]+1:], name)
 			}
@@ -47,10 +46,14 @@ func renamedZoo(t *testing.T) string {
 	return path
 }
 
+// secretNames are names for secrets, for fields of Primitives.
+var secretNames = map[string]string{"DateTime": "Password", "TimeSpan": "Secret01", "Union": "Pwd77",
+	"Inline": "ApiKey", "BoxedStruct": "BoxedApiKey", "Struct": "Passwd", "GenericStruct": "AccountSecret"}
+
 // TestSecretsInStructs: what stands beside a name for a secret is hidden whatever its type: dates, times and structs of the program, with their
 // members, an inline array of numbers and a box. Zoo.cs has the values. A comparison has no more than the answer has.
 func TestSecretsInStructs(t *testing.T) {
-	path := renamedZoo(t)
+	path := renamedZoo(t, secretNames)
 	const from = "from objects of Debuggee.Zoo.Primitives | "
 	plain, _, code := run(t, "-d", path, "-offline", "query", from+"select address, Password, Secret01, Pwd77.I, AccountSecret.First, ApiKey, BoxedApiKey")
 	require.Zero(t, code)
@@ -83,7 +86,7 @@ func TestSecretsInStructs(t *testing.T) {
 
 // TestSecretsInStructsAreLearnt: the text in a struct beside a name for a secret is masked everywhere.
 func TestSecretsInStructsAreLearnt(t *testing.T) {
-	d, over := testdump.OverlaidFile(t, renamedZoo(t), sosgo.Options{Offline: true})
+	d, over := testdump.OverlaidFile(t, renamedZoo(t, secretNames), sosgo.Options{Offline: true})
 	v, err := d.View("")
 	require.NoError(t, err)
 	const secret = "xK9-qqot77Qz!pW4mm$Z"
@@ -117,4 +120,19 @@ func TestSecretsInStructsAreLearnt(t *testing.T) {
 	mask, err := sensitive.Mask(t.Context(), v.Process)
 	require.NoError(t, err)
 	assert.NotContains(t, mask("a "+secret+" b"), secret)
+}
+
+// TestSecretsInLines: in the line of a struct, a struct in it beside a name for a secret is hidden, and the rest stays.
+func TestSecretsInLines(t *testing.T) {
+	path := renamedZoo(t, map[string]string{"From": "Pwd1"})
+	const question = "from objects of Debuggee.Zoo.Primitives | select address"
+	out, _, _ := run(t, "-d", path, "-offline", "query", question)
+	address := regexp.MustCompile("0x[0-9a-f]+").FindString(out)
+	plain, _, _ := run(t, "-d", path, "-offline", "dumpobj", address)
+	require.Contains(t, plain, "{Pwd1={X=1, Y=2}, To={X=30, Y=40}")
+	for _, form := range []string{"", "-json "} {
+		masked, _, _ := run(t, strings.Fields("-d "+path+" -offline -redact "+form+"dumpobj "+address)...)
+		assert.Contains(t, masked, "To={X=30, Y=40}")
+		assert.NotContains(t, masked, "X=1, Y=2")
+	}
 }
