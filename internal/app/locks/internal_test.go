@@ -142,7 +142,8 @@ func TestNobody(t *testing.T) {
 		assert.Equal(t, c.want != "", g.permits(&v, l))
 		assert.Equal(t, c.want, v.Strength)
 		assert.Contains(t, v.Text, c.text)
-		assert.Equal(t, c.want != "" && len(c.use.inside)+2*len(c.use.holders) == 2, v.Severity == answer.SeverityWarning, "one goes on")
+		goesOn := c.want != "" && len(c.use.inside)+2*len(c.use.holders) == 2
+		assert.Equal(t, goesOn || c.want == answer.StrengthUnknown, v.Severity == answer.SeverityWarning, "one goes on, or what may have entered could not be read")
 	}
 	l := &lock{count: 1, most: 1}
 	g := newGrapher(&survey{gaps: &answer.Gaps{}, uses: map[*lock]*semaphoreUse{l: {gives: true}}})

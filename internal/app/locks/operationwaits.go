@@ -497,6 +497,7 @@ func (g *grapher) nobody(v *answer.Verdict, u *semaphoreUse) {
 	}
 	if len(unread) > 0 {
 		v.Strength, v.Statement = answer.StrengthUnknown, v.Plus(words.NobodyUnread.Of(words.Join(", ", unread...)))
+		v.Severity = answer.SeverityWarning // a busy semaphore looks alike
 		return
 	}
 	v.Strength, v.Statement, v.Rests = answer.StrengthLikely, v.Plus(words.NobodyEntered.Of()), leftBehind
