@@ -161,7 +161,7 @@ func (s *System) findPort(p *Process) knowledge {
 		}
 	}
 	if loaded {
-		if p.Why = s.forked(p, maps); p.Why == nil {
+		if p.Why = s.forked(p); p.Why == nil {
 			p.Why = p.noPort(environment, envErr, viewErr, folders[0])
 		}
 		return isDotnet
@@ -176,12 +176,22 @@ func (s *System) findPort(p *Process) knowledge {
 	return isOther
 }
 
-// forked returns the reason why a child that fork made has no port, or nil for other processes. Such a child has one
-// thread, and its parent's program at its parent's addresses, which differ after an exec.
-func (s *System) forked(p *Process, maps []byte) error {
-	status, err := s.read(p.PID, "status")
-	if err != nil {
+// forked returns the reason why a child that fork made has no port, or nil for other processes.
+func (s *System) forked(p *Process) error {
+	parent := s.forkedFrom(p.PID)
+	if parent == 0 {
 		return nil
+	}
+	return &Refusal{Text: fmt.Sprintf("it has one thread and the program of process %d at the same address, as a child that fork made: only that process has a port", parent),
+		Next: fmt.Sprintf("take a dump of process %d; of the child, gcore or the kernel writes a core with its one thread", parent)}
+}
+
+// forkedFrom returns the .NET process of which fork made a process, or 0 for other processes. Such a child has one thread, and its parent's program at
+// its parent's addresses, which differ after an exec.
+func (s *System) forkedFrom(pid int) int {
+	status, err := s.read(pid, "status")
+	if err != nil {
+		return 0
 	}
 	ids := map[string]int{}
 	for line := range strings.Lines(string(status)) {
@@ -190,15 +200,36 @@ func (s *System) forked(p *Process, maps []byte) error {
 	}
 	parent := ids["PPid"]
 	if ids["Threads"] != 1 || parent == 0 {
-		return nil
+		return 0
 	}
 	theirs, err := s.read(parent, "maps")
+	if err != nil || !runsCLR().Match(theirs) {
+		return 0
+	}
+	maps, err := s.read(pid, "maps")
 	program, _, _ := bytes.Cut(maps, []byte{'\n'})
-	if first, _, _ := bytes.Cut(theirs, []byte{'\n'}); err != nil || !bytes.Equal(first, program) || !runsCLR().Match(theirs) {
+	if first, _, _ := bytes.Cut(theirs, []byte{'\n'}); err != nil || !bytes.Equal(first, program) {
+		return 0
+	}
+	return parent
+}
+
+// Forked returns the children that fork made of the process. The runtime of a single file writes a dump in such a child, and that of .NET 8.0.30 leaves
+// it, asleep.
+func (p *Process) Forked() (list []int) {
+	if p.system == nil {
 		return nil
 	}
-	return &Refusal{Text: fmt.Sprintf("it has one thread and the program of process %d at the same address, as a child that fork made: only that process has a port", parent),
-		Next: fmt.Sprintf("take a dump of process %d; of the child, gcore or the kernel writes a core with its one thread", parent)}
+	names, err := os.ReadDir(p.system.Proc)
+	if err != nil {
+		return nil
+	}
+	for _, e := range names {
+		if pid, err := strconv.Atoi(e.Name()); err == nil && p.system.forkedFrom(pid) == p.PID {
+			list = append(list, pid)
+		}
+	}
+	return list
 }
 
 // owner returns why this user may not ask the process, or nil.

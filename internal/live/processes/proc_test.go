@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -240,6 +241,7 @@ func TestForked(t *testing.T) {
 		require.Len(t, list.Processes, 2)
 		assert.ErrorContains(t, list.Processes[1].Why, c.want, name)
 		assert.ErrorContains(t, list.Processes[0].Why, "its socket is not in /tmp", name)
+		assert.Equal(t, name == "child", slices.Contains(list.Processes[0].Forked(), 13), name)
 	}
 }
 

@@ -98,7 +98,7 @@ func askCollect(c *cli.Context, o *collectOptions) (*answer.Collected, error) {
 			return nil, err
 		}
 	}
-	folders := p.Folders() // while it runs
+	folders, forked := p.Folders(), p.Forked() // while it runs
 	show := c.Progress("writing the dump")
 	a, err := collect.Dump(ctx, p, collect.Options{Kind: answer.DumpKind(o.Type), Out: out, Brief: o.Delete, In: o.In, Leave: o.Leave, Force: o.Force, Timeout: o.Timeout, Progress: show.Set,
 		Verify: func(_ context.Context, f *os.File) (answer.CollectedCheck, error) { return check(f, p.PID, p.Inner) }})
@@ -106,6 +106,11 @@ func askCollect(c *cli.Context, o *collectOptions) (*answer.Collected, error) {
 	stop()
 	if err != nil {
 		return nil, failure(c, p, err)
+	}
+	for _, pid := range p.Forked() {
+		if !slices.Contains(forked, pid) {
+			c.Note(fmt.Sprintf("the runtime wrote the dump in a child, process %d, which is still there; `kill -9 %d` ends it", pid, pid))
+		}
 	}
 	if !o.Pack && o.Then == "" {
 		return a, nil
