@@ -186,7 +186,7 @@ func (s *System) forked(p *Process) error {
 		Next: fmt.Sprintf("take a dump of process %d; of the child, gcore or the kernel writes a core with its one thread", parent)}
 }
 
-// forkedFrom returns the .NET process of which fork made a process, or 0 for other processes. Such a child has one thread, and its parent's program at
+// forkedFrom returns the .NET process that has made another by fork, or 0 for other processes. Such a child has one thread, and its parent's program at
 // its parent's addresses, which differ after an exec.
 func (s *System) forkedFrom(pid int) int {
 	status, err := s.read(pid, "status")
@@ -214,8 +214,8 @@ func (s *System) forkedFrom(pid int) int {
 	return parent
 }
 
-// Forked returns the children that fork made of the process. The runtime of a single file writes a dump in such a child, and that of .NET 8.0.30 leaves
-// it, asleep.
+// Forked returns the children that fork made of the process. The runtime of a single file writes a dump in such a child, which .NET 8.0.30 leaves
+// behind, asleep.
 func (p *Process) Forked() (list []int) {
 	if p.system == nil {
 		return nil
