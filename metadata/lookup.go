@@ -5,6 +5,8 @@ import (
 	"iter"
 	"slices"
 	"sync"
+
+	"github.com/sosgo/sosgo/target"
 )
 
 // A RowRange is a run of rows of one table, such as the fields of a type. The zero RowRange is empty. For an
@@ -355,6 +357,33 @@ func (md *Metadata) LocalSig(rid uint32) ([]TypeSig, error) {
 // MethodSig returns the signature of a method from the blob heap.
 func (md *Metadata) MethodSig(i BlobIndex) (MethodSig, error) {
 	return parsed(md, i, nil, ParseMethodSig)
+}
+
+// MethodSigOf returns the signature of the method that a token of a MethodDef, MemberRef or MethodSpec names (II.22.26, II.22.25, II.22.29). Of an
+// instance of a generic method it is the signature of the method, without the arguments. Other tokens are target.ErrUnsupported.
+func (md *Metadata) MethodSigOf(t Token) (MethodSig, error) {
+	if t.Table() == TableMethodSpec {
+		s, err := md.MethodSpec(t.Row())
+		if err != nil {
+			return MethodSig{}, err
+		}
+		t = s.Method
+	}
+	switch t.Table() {
+	case TableMemberRef:
+		m, err := md.MemberRef(t.Row())
+		if err != nil {
+			return MethodSig{}, err
+		}
+		return md.MethodSig(m.Signature)
+	case TableMethodDef:
+		m, err := md.MethodDef(t.Row())
+		if err != nil {
+			return MethodSig{}, err
+		}
+		return md.MethodSig(m.Signature)
+	}
+	return MethodSig{}, target.Unsupportedf("token %v names no method", t)
 }
 
 // parsed parses the signature blob i with parse, unless err says that its row was unreadable.

@@ -6,7 +6,6 @@ import (
 
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/metadata"
-	"github.com/sosgo/sosgo/target"
 )
 
 // origins follows the references that a statement reads from static fields, and from fields of the objects there, on the evaluation stack. An empty list
@@ -45,7 +44,7 @@ func (o *origins) then(v []*dac.FieldDesc, t metadata.Token) []*dac.FieldDesc {
 func (o *origins) receiver(in *metadata.Instruction) []*dac.FieldDesc {
 	switch name := in.Opcode.String(); {
 	case name == "callvirt":
-		if sig, err := methodSig(o.md, in.Token()); err == nil {
+		if sig, err := o.md.MethodSigOf(in.Token()); err == nil {
 			return o.at(len(sig.Params))
 		}
 	case name == "ldfld" || name == "ldflda" || name == "ldlen":
@@ -79,7 +78,7 @@ func (o *origins) step(in *metadata.Instruction) {
 		o.pop(1)
 		o.push(nil)
 	case name == "call", name == "callvirt", name == "newobj":
-		sig, err := methodSig(o.md, in.Token())
+		sig, err := o.md.MethodSigOf(in.Token())
 		if err != nil {
 			o.stack = nil
 			return
@@ -114,30 +113,4 @@ func (l *Lister) field(m *dac.MethodDesc, t metadata.Token) *dac.FieldDesc {
 		return nil
 	}
 	return f
-}
-
-// methodSig returns the signature of the method that a token names.
-func methodSig(md *metadata.Metadata, t metadata.Token) (metadata.MethodSig, error) {
-	if t.Table() == metadata.TableMethodSpec {
-		s, err := md.MethodSpec(t.Row())
-		if err != nil {
-			return metadata.MethodSig{}, err
-		}
-		t = s.Method
-	}
-	switch t.Table() {
-	case metadata.TableMemberRef:
-		m, err := md.MemberRef(t.Row())
-		if err != nil {
-			return metadata.MethodSig{}, err
-		}
-		return md.MethodSig(m.Signature)
-	case metadata.TableMethodDef:
-		m, err := md.MethodDef(t.Row())
-		if err != nil {
-			return metadata.MethodSig{}, err
-		}
-		return md.MethodSig(m.Signature)
-	}
-	return metadata.MethodSig{}, target.Unsupportedf("token %v names no method", t)
 }

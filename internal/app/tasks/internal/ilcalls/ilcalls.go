@@ -215,7 +215,7 @@ func (e *evaluator) other(name string) {
 // call follows a call. The getter of an automatic property counts as its field.
 func (e *evaluator) call(in *metadata.Instruction, opcode string) {
 	creates := opcode == "newobj"
-	sig, err := methodSig(e.md, in.Token())
+	sig, err := e.md.MethodSigOf(in.Token())
 	if err != nil {
 		e.stack = e.stack[:0]
 		return
@@ -255,36 +255,10 @@ func (e *evaluator) call(in *metadata.Instruction, opcode string) {
 	}
 }
 
-// methodSig returns the signature of the method that a token names.
-func methodSig(md *metadata.Metadata, t metadata.Token) (metadata.MethodSig, error) {
-	if t.Table() == metadata.TableMethodSpec {
-		s, err := md.MethodSpec(t.Row())
-		if err != nil {
-			return metadata.MethodSig{}, err
-		}
-		t = s.Method
-	}
-	switch t.Table() {
-	case metadata.TableMemberRef:
-		m, err := md.MemberRef(t.Row())
-		if err != nil {
-			return metadata.MethodSig{}, err
-		}
-		return md.MethodSig(m.Signature)
-	case metadata.TableMethodDef:
-		m, err := md.MethodDef(t.Row())
-		if err != nil {
-			return metadata.MethodSig{}, err
-		}
-		return md.MethodSig(m.Signature)
-	}
-	return metadata.MethodSig{}, target.Unsupportedf("token %v names no method", t)
-}
-
 // Parameters returns the types of the parameters of the method that a token names: the full names of classes and structs, "Int32", "Int64", and empty
 // text for others, such as the parameters of generic types.
 func Parameters(md *metadata.Metadata, t metadata.Token) ([]string, error) {
-	sig, err := methodSig(md, t)
+	sig, err := md.MethodSigOf(t)
 	if err != nil {
 		return nil, err
 	}
