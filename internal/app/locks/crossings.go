@@ -38,7 +38,7 @@ func (g *grapher) crossings() error {
 
 // set reports whether a thread waits for an event that is set: it is about to go on.
 func (w *wait) set() bool {
-	return w.lock != nil && w.lock.Kind == answer.LockEvent && w.lock.Counts.Text == words.EventSet.Of().Text
+	return w.lock != nil && w.lock.Kind == answer.LockEvent && w.lock.Counts.Says == words.EventSet.Kind()
 }
 
 // waitsAlike reports whether two threads wait for the same thing.
