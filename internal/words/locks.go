@@ -108,6 +108,7 @@ var (
 	TaskCompletes       = say("task completes", "a task completes")
 	AwaitChain          = say("chain of awaits", ": {methods}")
 	WhichRuns           = say("which a thread runs", ", which thread {thread} runs")
+	WhileRuns           = say("while a thread runs", ", while thread {thread} runs {callback}")
 	CanGoOn             = say("can go on", ", which can go on: what it awaits has completed")
 	ContextOf           = say("context of a thread", "the SynchronizationContext of thread {thread}: await goes on by it, in this thread, unless ConfigureAwait(false) is called")
 	ThreadRunsScheduler = say("thread runs a task of the scheduler", "; thread {thread} runs a task of that scheduler meanwhile")
@@ -156,6 +157,7 @@ var (
 	ForAtMost     = say("wait for at most", ", for at most {time}")
 	SameHandle    = say("threads wait for one handle", "{count} threads wait for the same {thing}: {threads}; {owner}")
 	OwnerWords    = say("owner of a Mutex", "who owns it {owner}")
+	OwnerThread   = say("owner of a Mutex by its code", "thread {thread} likely holds it{onward?}")
 	NoEntryRecord = say("semaphore records nobody", "it does not record who has entered, and threads without work may wait like this")
 
 	FullCollection = say("full collection", "{waiters} for room in BlockingCollection {collection}{limit?}, {state}")
@@ -171,6 +173,7 @@ var (
 	OperationsWait      = say("suspended operations wait", "{operations suspended operation waits|suspended operations wait} for {thing}{state?}")
 	CommaState          = say("state of a thing", ", {state}")
 	PromisesNobody      = say("promises without a completer", "; the dump does not record who completes them")
+	WaitBehind          = say("more wait behind", "; {operations} more {operations:operation waits|operations wait} behind these")
 	OnePromise          = say("operations wait for one promise", "{operations suspended operation|suspended operations} wait for one task, {thing}, which nothing has completed")
 	NobodyCompletes     = say("promise without a completer", "; the dump does not record who should")
 	CompletesLater      = say("completer of a promise", "; {method} completes it later{wait?}")

@@ -6,6 +6,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/internal/app/locks"
 	"github.com/sosgo/sosgo/internal/threads"
 	"github.com/sosgo/sosgo/internal/words"
 	"github.com/sosgo/sosgo/stackwalk"
@@ -73,7 +74,7 @@ func (d *describer) returned(walker *stackwalk.Walker, list []stackwalk.Thread) 
 }
 
 // moves reports whether a thread runs, or sleeps, as one that works at intervals does, or waits for what comes from outside of the process. next reports
-// whether it waits for the next item of a BlockingCollection instead.
+// whether it waits for its next work instead: for an item of a BlockingCollection, or in a loop for an event, a semaphore or a pulse.
 func (d *describer) moves(walker *stackwalk.Walker, t *stackwalk.Thread) (moves, next bool) {
 	if t.OS == nil {
 		return false, false
@@ -88,6 +89,8 @@ func (d *describer) moves(walker *stackwalk.Walker, t *stackwalk.Thread) (moves,
 		}
 		name, err := a.By.Name()
 		return false, err == nil && strings.Contains(name, "Take") // and not to add one
+	case threads.ActivityEvent, threads.ActivityMonitorWait:
+		return false, locks.Serves(d.ctx, d.p, t)
 	}
 	return false, false
 }

@@ -229,6 +229,10 @@ func (g *grapher) end(w *wait) answer.Statement {
 		return answer.Statement{}
 	case w.serves != "":
 		return words.WhichServes.Of(g.name(w.runners[0]), words.Text(w.serves))
+	case len(w.runners) > 0 && w.callback == callbackOfTimer:
+		return words.WhileRuns.Of(g.name(w.runners[0]), words.Text(w.callback))
+	case len(w.runners) > 0 && w.object.Addr != 0 && w.callback == "":
+		return words.WhichHolds.Of(g.name(w.runners[0]), words.Text(w.holdsHandle()))
 	case len(w.runners) > 0:
 		return words.WhichRuns.Of(g.name(w.runners[0]))
 	case !w.until.IsZero():
@@ -245,6 +249,14 @@ func (g *grapher) end(w *wait) answer.Statement {
 	return answer.Statement{}
 }
 
+// holdsHandle says how the thread for which w waits has a handle of the operating system.
+func (w *wait) holdsHandle() string {
+	if w.byCode {
+		return "likely holds"
+	}
+	return "holds"
+}
+
 // others describes where waits for a thread's end or a static constructor lead.
 func (g *grapher) others() []answer.Verdict {
 	var out []answer.Verdict
@@ -255,8 +267,8 @@ func (g *grapher) others() []answer.Verdict {
 		if kind, _ := g.heldBy(w.runners, 1); w.class != 0 && kind == answer.NoFinding {
 			continue // the constructor goes on in a moment
 		}
-		if g.joinGoesOn(w) {
-			continue
+		if g.joinGoesOn(w) || w.byCode && (g.atHandle(w.object.Addr) > 1 || g.course().mutex(w.object).moves) {
+			continue // the threads that wait for one Mutex are told together
 		}
 		v := answer.Conclude(answer.FindingWait, words.OtherWait.Of(g.name(w.thread), g.does(w, true), g.placeOf(w), g.end(w), g.onward(w.runners, w)), answer.StrengthLikely, g.evidence(w))
 		v.Show, v.Sites = g.show(w), []answer.Site{g.site(w)}

@@ -226,3 +226,27 @@ func (g *flow) behindTest(i int) int {
 	}
 	return i
 }
+
+// passesEachTurn reports whether no turn of the loop from one offset to another misses the instructions at the offsets by. Turns that exceptions end do
+// not count.
+func (g *flow) passesEachTurn(start, end int, by []int) bool {
+	seen := map[int]bool{}
+	for todo := []int{start}; len(todo) > 0; {
+		at := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		i, ok := g.at[at]
+		if !ok {
+			return false
+		}
+		if seen[at] || at < start || at >= end || slices.Contains(by, at) {
+			continue
+		}
+		seen[at] = true
+		next := g.next(i)
+		if slices.Contains(next, start) {
+			return false
+		}
+		todo = append(todo, next...)
+	}
+	return true
+}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/app/tasks"
 	"github.com/sosgo/sosgo/internal/words"
 	"github.com/sosgo/sosgo/metadata"
@@ -25,6 +26,7 @@ type holder struct {
 	doubt    answer.Statement // why it may not hold it
 	gives    bool             // its code releases the semaphore
 	entered  int              // the offset of the call that entered it, in the IL of method
+	given    []int            // the offsets of the calls that give it back
 	frame    target.Addr      // the stack pointer of a thread's frame of method
 	again    bool             // a suspended method that reads a queue does so in a loop
 }
@@ -83,6 +85,9 @@ func wantsSemaphore(method string) bool { return enters(method) || gives(method)
 // enters and gives report whether a method of SemaphoreSlim enters or releases one.
 func enters(method string) bool { return strings.HasPrefix(method, "SemaphoreSlim.Wait") }
 func gives(method string) bool  { return method == "SemaphoreSlim.Release" }
+
+// releasesOne is gives, where that name is taken.
+var releasesOne = gives
 
 // releasedBy reports whether a call may release what code has entered by another call: it calls Release, of the same object as far as that is
 // known, or disposes of what a wrapper has returned.
@@ -207,6 +212,7 @@ func (s *survey) entered(waits map[target.Addr]*operation) (entries []entry, err
 			}
 			h := holderIn(m, c)
 			h.gives = releasedIn(c, m.Later) || releasedIn(c, m.Calls)
+			h.given = givenBy(releasesOne, l.Address, m.Calls, m.Later)
 			if released {
 				h.doubts(words.PastRelease.Of())
 			}
@@ -287,6 +293,19 @@ func (u *semaphoreUse) add(h holder) {
 		x.doubts(h.doubt)
 	}
 	x.gives, x.entered = x.gives || h.gives, min(x.entered, h.entered)
+	x.given = append(x.given, h.given...)
+}
+
+// givenBy returns the offsets of the calls that give back an object for sure.
+func givenBy(gives func(method string) bool, object target.Addr, calls ...[]tasks.Call) (out []int) {
+	for _, list := range calls {
+		for i := range list {
+			if c := &list[i]; gives(c.Method) && c.Object == object {
+				out = append(out, c.Offset)
+			}
+		}
+	}
+	return out
 }
 
 // shortMethod strips namespaces and enclosing types from a method's name, as the names of IL calls have them.
@@ -446,7 +465,7 @@ func (s *survey) frameUses(used map[*semaphoreUse]stake, t *stackwalk.Thread, f 
 		case err == nil && pastWait(around, l.Address) != nil:
 			if used[u] != stakeHolds {
 				h := s.threadHolder(t, f, m)
-				h.entered = pastWait(around, l.Address).Offset
+				h.entered, h.given = pastWait(around, l.Address).Offset, givenBy(releasesOne, l.Address, around.Before, around.Later)
 				u.holders = append(u.holders, h)
 			}
 			used[u] = stakeHolds
@@ -459,6 +478,9 @@ func (s *survey) frameUses(used map[*semaphoreUse]stake, t *stackwalk.Thread, f 
 					used[u] = max(used[u], stakeUses)
 				} else if wantsSemaphore(c.Method) && c.Object == 0 {
 					used[u] = max(used[u], stakePerhaps)
+					if s.frameRefersTo(t, f, l.Address) {
+						used[u] = max(used[u], stakeUses)
+					}
 				}
 			}
 			if through {
@@ -467,6 +489,29 @@ func (s *survey) frameUses(used map[*semaphoreUse]stake, t *stackwalk.Thread, f 
 		}
 	}
 	return gives, unseen
+}
+
+// frameRefersTo reports whether a frame refers to an object, or to one with a field that does.
+func (s *survey) frameRefersTo(t *stackwalk.Thread, f *stackwalk.Frame, object target.Addr) bool {
+	edges := s.r.heap.Edges(heap.EdgeOptions{})
+	for root, err := range s.r.walker.Roots(s.ctx, t.Managed, t.OS.Registers) {
+		if err != nil || root.FrameSP != f.SP || root.Interior || root.Object == 0 {
+			continue
+		}
+		if root.Object == object {
+			return true
+		}
+		o, err := s.r.heap.ObjectAt(root.Object)
+		if err != nil || o.Type.IsArray() {
+			continue
+		}
+		for ref, err := range edges.Of(&o) {
+			if err == nil && ref.Target == object {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // invokes reports whether a method has the name by which delegates are invoked.

@@ -80,16 +80,52 @@ func (s *survey) mutexRecord(o objects.Object) (owner objects.Object, err error)
 
 // mutexHolder returns the thread that is past its wait for a Mutex and has not released it, by its code, or nil if there is no such thread, or more than one.
 func (s *survey) mutexHolder(o objects.Object) *stackwalk.Thread {
-	if is, err := objects.IsShape[*mutex](s.r.b, o.Type); !is || err != nil {
-		return nil
+	if list := s.mutexHolders(o); len(list) == 1 {
+		return list[0].thread
 	}
-	list := s.pastWaits(func(around *tasks.Around) *tasks.Call {
-		return pastHandle(around, o.Addr, func(method string) bool { return method == "Mutex.ReleaseMutex" })
+	return nil
+}
+
+// mutexHolders finds the threads that are past a wait for a Mutex and have not released it, by their code. There are none for another object.
+func (s *survey) mutexHolders(o objects.Object) []holder {
+	list, known := s.mutexes[o.Addr]
+	if known {
+		return list
+	}
+	if is, err := objects.IsShape[*mutex](s.r.b, o.Type); is && err == nil {
+		list = s.pastWaits(releasesMutex, func(around *tasks.Around) *tasks.Call { return pastHandle(around, o.Addr, releasesMutex) })
+	}
+	if s.mutexes == nil {
+		s.mutexes = map[target.Addr][]holder{}
+	}
+	s.mutexes[o.Addr] = list
+	return list
+}
+
+// releasesMutex reports whether a method releases a Mutex.
+func releasesMutex(method string) bool { return method == "Mutex.ReleaseMutex" }
+
+// mutex returns the pace of a Mutex that threads wait for, by the code of the thread that holds it.
+func (c *course) mutex(o objects.Object) pace {
+	return c.judged(o.Addr, func() pace {
+		holders := c.g.s.mutexHolders(o)
+		if len(holders) != 1 {
+			return pace{}
+		}
+		p := c.all(holders, c.g.atHandle(o.Addr), crowd)
+		p.moves = p.moves && !c.g.repeating(holders)
+		return p
 	})
-	if len(list) != 1 {
-		return nil
+}
+
+// atHandle returns how many threads wait for a handle of the operating system.
+func (g *grapher) atHandle(handle target.Addr) (n int) {
+	for _, w := range g.s.waits {
+		if w.lock == nil && w.more == 0 && w.object.Addr == handle {
+			n++
+		}
 	}
-	return list[0].thread
+	return n
 }
 
 // ownerUnknown describes a Mutex's owner that the class library records but that was not found.
@@ -121,14 +157,18 @@ func (g *grapher) sharedHandles() []answer.Verdict {
 	var out []answer.Verdict
 	for _, a := range order {
 		alike := by[a]
-		if len(alike) < 2 || strength[a] == answer.StrengthPossible && g.passesOn(a, len(alike)) {
+		if len(alike) < 2 || strength[a] == answer.StrengthPossible && g.passesOn(a, len(alike)) || g.course().mutex(alike[0].object).moves {
 			continue
+		}
+		owner := end[a]
+		if holders := alike[0].runners; len(holders) == 1 {
+			owner = words.OwnerThread.Of(g.name(holders[0]), g.onward(holders, alike[0]))
 		}
 		names := make([]answer.Statement, len(alike))
 		for i, w := range alike {
 			names[i] = g.name(w.thread)
 		}
-		v := answer.Conclude(answer.FindingWait, words.SameHandle.Of(words.N(len(alike)), g.what(alike[0]), words.Join(", ", names...), end[a]), strength[a], g.evidences(alike)...)
+		v := answer.Conclude(answer.FindingWait, words.SameHandle.Of(words.N(len(alike)), g.what(alike[0]), words.Join(", ", names...), owner), strength[a], g.evidences(alike)...)
 		v.Count, v.Show, v.Sites, v.Thing = len(alike), g.show(alike[0]), g.sites(alike), g.what(alike[0]).Text
 		out = append(out, v)
 	}

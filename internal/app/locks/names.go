@@ -22,6 +22,11 @@ func (s *survey) nameObjects(wanted map[target.Addr]bool, walk bool, o heap.Scan
 	for a, name := range names {
 		s.names[a], s.classes[a], s.inside[a] = name.Text, name.Class, name.Holder
 	}
+	s.alike = map[string]int{}
+	for l := range s.uses {
+		s.alike[s.names[l.Address]]++
+	}
+	s.alike[""] = 0
 	for a, c := range s.bounded { // a semaphore of a collection is known by the name of that one
 		name := s.names[c.collection]
 		if name == "" || s.names[a] == "" {

@@ -54,10 +54,14 @@ func (c *course) of(h *holder) pace {
 		return pace{moves: true, timed: timed, turn: max(turn, 0), vague: !timed && t != nil && g.of[t] == nil && !g.runs(t) && !g.transferring(t)}
 	case w == nil:
 		return pace{}
+	case w.op != nil && w.op.thing.cause == tasks.CausePool:
+		return pace{moves: true} // a worker is about to take it; whether the pool starves is another question
 	case w.op != nil && w.op.thing.channel != nil && w.op.thing.writes:
 		return c.channel(w.op.thing.channel)
 	case w.hasPermits():
 		return pace{moves: true}
+	case w.lock == nil && w.byCode:
+		return c.mutex(w.object)
 	case w.lock == nil || w.pulse:
 	case len(w.runners) == 0:
 		return c.permit(w)
@@ -81,7 +85,11 @@ func (c *course) permit(w *wait) pace {
 		if u == nil || l.count > 0 {
 			return pace{}
 		}
-		p := c.turns(l, u, n, crowd)
+		most := crowd
+		if w.op != nil {
+			most = crowdAsync
+		}
+		p := c.turns(l, u, n, most)
 		p.moves = p.moves && !c.polls(u.holders)
 		return p
 	})
@@ -112,6 +120,9 @@ func (g *grapher) repeating(holders []holder) bool {
 func (c *course) turns(l *lock, u *semaphoreUse, waiting, most int) pace {
 	if l.most < math.MaxInt32 && int64(len(u.holders)+len(u.inside)) < l.most {
 		return pace{}
+	}
+	if len(u.holders) == 0 && slices.ContainsFunc(u.inside, func(x user) bool { return x.sure && c.of(&holder{thread: x.thread}).moves }) {
+		return pace{moves: waiting < most}
 	}
 	return c.all(u.holders, waiting, most)
 }
@@ -293,11 +304,11 @@ func (g *grapher) joinGoesOn(w *wait) bool {
 
 // kernelHolders finds the threads that are past a wait for a Semaphore of the operating system and release it later. The semaphore does not record them.
 func (s *survey) kernelHolders(semaphore target.Addr) []holder {
-	return s.pastWaits(func(around *tasks.Around) *tasks.Call { return pastKernelWait(around, semaphore) })
+	return s.pastWaits(givesKernel, func(around *tasks.Around) *tasks.Call { return pastKernelWait(around, semaphore) })
 }
 
 // pastWaits finds the threads in a method that calls WaitOne and is past such a call, as past decides, once each.
-func (s *survey) pastWaits(past func(*tasks.Around) *tasks.Call) (out []holder) {
+func (s *survey) pastWaits(leaves func(method string) bool, past func(*tasks.Around) *tasks.Call) (out []holder) {
 	known := map[target.Addr]*methodCalls{}
 	for i := range s.r.threads {
 		t := &s.r.threads[i]
@@ -319,7 +330,7 @@ func (s *survey) pastWaits(past func(*tasks.Around) *tasks.Call) (out []holder) 
 			}
 			if in := past(around); in != nil {
 				h := s.threadHolder(t, &f, m)
-				h.entered = in.Offset
+				h.entered, h.given = in.Offset, givenBy(leaves, in.Object, around.Before, around.Later)
 				out = append(out, h)
 				break
 			}
@@ -345,6 +356,8 @@ func pastKernelWait(around *tasks.Around, semaphore target.Addr) *tasks.Call {
 func pastHandle(around *tasks.Around, handle target.Addr, leaves func(method string) bool) (in *tasks.Call) {
 	for i := range around.Before {
 		switch c := &around.Before[i]; {
+		case in != nil && in.Releaser && c.Through == "" && givesBack(c.Method): // a guard is disposed of
+			in = nil
 		case c.Object != handle:
 		case entersKernel(c.Method):
 			in = c

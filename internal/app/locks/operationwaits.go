@@ -150,9 +150,11 @@ func (g *grapher) thingText(t *thing) answer.Statement {
 	return t.says
 }
 
-// lockText describes a lock by the field that holds it, or by its type and address.
+// lockText describes a lock by the field that holds it, or by its type and address, and by both if the fields of several objects hold such locks.
 func (g *grapher) lockText(l *lock) answer.Statement {
-	if name := g.s.names[l.Address]; name != "" {
+	if name := g.s.names[l.Address]; g.s.alike[name] > 1 {
+		return words.LockAt.Of(words.Text(string(l.Kind)), words.NamedObject.Of(words.Object(l.Address), words.Field(name)))
+	} else if name != "" {
 		return words.NamedLock.Of(words.Field(name), words.Text(string(l.Kind)))
 	}
 	return words.LockAt.Of(words.Text(string(l.Kind)), words.Object(l.Address))
@@ -294,6 +296,7 @@ func (g *grapher) suspended(groups []*waiters) []answer.Verdict {
 	}
 	out = append(out, g.onePromise(groups)...)
 	told := map[*waiters]bool{}
+	var links []permitLink
 	out = append(out, g.chained(groups)...)
 	for _, s := range list {
 		t := s.thing
@@ -328,14 +331,79 @@ func (g *grapher) suspended(groups []*waiters) []answer.Verdict {
 		default:
 			tells = false
 		}
-		if tells {
+		if tells && t.lock != nil && v.Kind == answer.FindingPermits {
+			links = append(links, permitLink{lock: t.lock, verdict: v, count: s.count})
+		} else if tells {
 			out = append(out, v)
+		}
+		if tells {
 			for _, w := range s.groups {
 				told[w] = true
 			}
 		}
 	}
-	return append(out, g.unreached(groups, told)...)
+	return slices.Concat(out, g.joined(links), g.unreached(groups, told))
+}
+
+// A permitLink is the conclusion that operations wait for a semaphore, which may be one of a chain.
+type permitLink struct {
+	lock    *lock
+	verdict answer.Verdict
+	count   int // of operations
+}
+
+// joined returns one conclusion for each chain of semaphores, that of the last one: all that have entered one of the others wait for the next. Few that wait, with
+// those that wait behind them, are a warning.
+func (g *grapher) joined(list []permitLink) (out []answer.Verdict) {
+	at := map[*lock]int{}
+	for i := range list {
+		at[list[i].lock] = i
+	}
+	behind := make([]int, len(list))
+	linked := make([]bool, len(list))
+	for i := range list {
+		end := i
+		for seen := map[int]bool{}; !seen[end]; {
+			seen[end] = true
+			if next, ok := at[g.nextLock(list[end].lock)]; ok {
+				end = next
+			}
+		}
+		if _, more := at[g.nextLock(list[end].lock)]; end != i && !more { // no circle
+			linked[i] = true
+			behind[end] += list[i].count
+		}
+	}
+	for i := range list {
+		if linked[i] {
+			continue
+		}
+		v := list[i].verdict
+		if behind[i] > 0 {
+			v.Statement = v.Plus(words.WaitBehind.Of(words.N(behind[i])))
+		}
+		if list[i].count+behind[i] < fewOperations {
+			v.Severity = answer.SeverityWarning
+		}
+		out = append(out, v)
+	}
+	return out
+}
+
+// nextLock returns the semaphore that all wait for which have entered another one, or nil.
+func (g *grapher) nextLock(l *lock) (next *lock) {
+	u := g.s.uses[l]
+	if u == nil {
+		return nil
+	}
+	for i := range u.holders {
+		w := g.waitOf(&u.holders[i])
+		if u.holders[i].strength != answer.StrengthLikely || w == nil || w.lock == nil || w.lock == l || next != nil && w.lock != next {
+			return nil
+		}
+		next = w.lock
+	}
+	return next
 }
 
 // limited reports whether all operations wait for a limited time, or until they are canceled: a few such ask again, as a standby does for its lease.
@@ -431,7 +499,9 @@ func (g *grapher) permits(v *answer.Verdict, l *lock) bool {
 	case len(perhaps) > 0:
 		v.Strength, v.Statement = answer.StrengthPossible, v.Plus(words.SemiHolder.Of(g.holderText(perhaps)))
 	case len(u.inside) > 0:
-		moving := slices.DeleteFunc(slices.Clone(u.inside), func(x user) bool { return (!x.gives || g.of[x.thread] != nil) && !g.threadMoves(x.thread) })
+		c := g.course()
+		c.known[l.Address] = pace{} // a chain that comes back to it does not move
+		moving := slices.DeleteFunc(slices.Clone(u.inside), func(x user) bool { return (!x.gives || g.of[x.thread] != nil) && !c.of(&holder{thread: x.thread}).moves })
 		if slices.ContainsFunc(moving, func(x user) bool { return x.sure }) {
 			return false // it has come past the semaphore, or is about to give a permit back
 		}

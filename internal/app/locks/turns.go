@@ -30,7 +30,7 @@ func (s *survey) repeats(h *holder, runs bool) bool {
 			entered = h.entered
 		}
 		if at != nil && (a == h.box || !answer.LibraryMethod(at.Method)) { // a library writes in pieces
-			if !pieces && loopsBehind(at.Code, at.At, entered) {
+			if !pieces && h.loops(&metadata.MethodBody{Code: at.Code, Clauses: at.Clauses}, at.At, entered) {
 				return true
 			}
 			pieces = false
@@ -76,7 +76,7 @@ func (s *survey) threadRepeats(h *holder, runs bool) bool {
 		if f.SP == h.frame {
 			entered = h.entered
 		}
-		if !pieces && loopsBehind(body.Code, at, entered) && !(runs && computes(&body, at, entered)) {
+		if !pieces && h.loops(&body, at, entered) && !(runs && computes(&body, at, entered)) {
 			return true
 		}
 		pieces = false
@@ -95,6 +95,28 @@ func loopsBehind(il []byte, at, entered int) bool {
 	}
 	for start := range loops {
 		if entered == 0 || start > entered {
+			return true
+		}
+	}
+	return false
+}
+
+// loops is loopsBehind for the method of a holder that has entered at the offset entered, or for one between it and its wait, of which entered is 0. Loops that
+// give back in each turn what the holder has entered do not count, as of a walk along a list that locks the next node before it leaves this one.
+func (h *holder) loops(body *metadata.MethodBody, at, entered int) bool {
+	if entered == 0 || len(h.given) == 0 {
+		return loopsBehind(body.Code, at, entered)
+	}
+	loops, err := loopsAround(body.Code, at)
+	if err != nil {
+		return true
+	}
+	g, err := readFlow(body)
+	if err != nil {
+		return true
+	}
+	for start, end := range loops {
+		if start > entered && !g.passesEachTurn(start, end, h.given) {
 			return true
 		}
 	}

@@ -1,0 +1,75 @@
+package locks
+
+import (
+	"context"
+	"slices"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/internal/app/tasks"
+	"github.com/sosgo/sosgo/process"
+	"github.com/sosgo/sosgo/stackwalk"
+)
+
+// Serves reports whether a thread that waits does so again and again, as one that waits for its next work: a method of the program on its stack is in a
+// loop that is not counted, and does more in it than to wait until a condition changes. It does not if the IL can't be read.
+func Serves(ctx context.Context, p *process.Process, t *stackwalk.Thread) bool {
+	reader, err := tasks.Of(p)
+	if err != nil || t.Managed == nil || t.OS == nil {
+		return false
+	}
+	walker, err := p.Walker()
+	if err != nil {
+		return false
+	}
+	for f := range walker.Walk(ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}) {
+		md, err := f.Method()
+		if f.Missing() != nil || err != nil {
+			return false
+		}
+		if f.Kind != stackwalk.FrameManaged || md == nil {
+			continue
+		}
+		if name, err := dac.CodeOf(f.Runtime).MethodName(md, dac.MethodQualified); err != nil || answer.LibraryMethod(name) {
+			continue
+		}
+		if serves(reader, &f, md) {
+			return true
+		}
+	}
+	return false
+}
+
+// serves is Serves for the method of a frame.
+func serves(reader *tasks.Reader, f *stackwalk.Frame, md *dac.MethodDesc) bool {
+	at, err := ilOffset(f)
+	if err != nil {
+		return false
+	}
+	body, err := dac.CodeOf(f.Runtime).IL(md)
+	if err != nil {
+		return false
+	}
+	loops, err := loopsAround(body.Code, at)
+	if err != nil || len(loops) == 0 {
+		return false
+	}
+	calls, err := reader.CallsAround(md, at, tasks.Receiver{})
+	return err == nil && servesIn(body.Code, loops, slices.Concat(calls.Before, calls.Later))
+}
+
+// servesIn reports whether one of the loops of il is not counted, and works. calls are those of the method.
+func servesIn(il []byte, loops map[int]int, calls []tasks.Call) bool {
+	for start, end := range loops {
+		if counted(il, map[int]int{start: end}) {
+			continue
+		}
+		works := slices.ContainsFunc(calls, func(c tasks.Call) bool {
+			return c.Offset >= start && c.Offset < end && c.Method != "Monitor.Wait" && c.Method != "WaitHandle.WaitOne" && !onlyWaits(c.Method)
+		})
+		if reads, _, err := readsInLoop(il[start:end]); err == nil && (works || !reads) {
+			return true
+		}
+	}
+	return false
+}
