@@ -19,6 +19,7 @@ var (
 	PoolBusy          = say("pool busy", "the pool is busy: {items item waits|items wait} for a worker, and {running} of {workers} workers run")
 	WorkersBusy       = say("workers busy", "{busy} of {workers} workers are busy")
 	WorkersEnter      = say("workers that enter locks", "{workers worker is|workers are} in a method that enters a lock, and {workers:has|have} not begun to wait for it")
+	WorkersPause      = say("workers in short sleeps", "{workers worker sleeps|workers sleep} for at most {time}, in no loop")
 	WorkersGoOn       = say("workers that go on", "{workers worker waits|workers wait} for a lock that passes on in a moment, or that a running thread holds")
 	WorkersParked     = say("workers parked", "the pool lets {target worker work|workers work} at once now: {parked other is|others are} parked")
 	PoolAtMost        = say("pool at its maximum", "the pool may have {max} workers at most: it can't make another")

@@ -264,6 +264,9 @@ func (g *grapher) others() []answer.Verdict {
 		if g.circled[w] || g.described[w] || w.lock != nil || len(w.tasks) > 0 || !slices.ContainsFunc(w.runners, func(t *stackwalk.Thread) bool { return g.of[t] != nil }) || g.joinsWorkers(w) {
 			continue
 		}
+		if len(g.constructorWaits(w)) >= contended {
+			continue // told together
+		}
 		if kind, _ := g.heldBy(w.runners, 1); w.class != 0 && kind == answer.NoFinding {
 			continue // the constructor goes on in a moment
 		}

@@ -2,9 +2,12 @@ package locks
 
 import (
 	"cmp"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/threads"
 	"github.com/sosgo/sosgo/internal/words"
 	"github.com/sosgo/sosgo/stackwalk"
@@ -55,7 +58,12 @@ func (g *grapher) held() []answer.Verdict {
 			onward = words.LeftHeld.Of(g.name(first.runners[0]))
 		default:
 			onward = g.onward(first.runners, first)
-			if kind, severity = g.heldBy(first.runners, len(names)); kind == answer.NoFinding {
+			if l.Kind == answer.LockLazy {
+				kind, severity = g.madeBy(first.runners[0], len(names), isLazy)
+			} else {
+				kind, severity = g.heldBy(first.runners, len(names))
+			}
+			if kind == answer.NoFinding {
 				g.soon(alike)
 			}
 		}
@@ -79,7 +87,105 @@ func (g *grapher) held() []answer.Verdict {
 		}
 		out = append(out, v)
 	}
+	return append(out, g.constructing()...)
+}
+
+// constructing describes the static constructors for which at least three threads wait. Fewer are told as other waits.
+func (g *grapher) constructing() (out []answer.Verdict) {
+	for i, first := range g.s.waits {
+		alike := g.constructorWaits(first)
+		if len(alike) < contended || len(first.runners) != 1 || g.circled[first] || slices.ContainsFunc(g.s.waits[:i], func(w *wait) bool { return w.class == first.class }) {
+			continue
+		}
+		kind, severity := g.madeBy(first.runners[0], len(alike), isConstructor)
+		names := make([]answer.Statement, len(alike))
+		for k, w := range alike {
+			names[k] = g.name(w.thread)
+		}
+		waiting := words.ManyWait.Of(words.N(len(names)), words.Join(", ", names[:min(len(names), listedWaiters)]...), moreThan(len(names), listedWaiters))
+		v := answer.Conclude(kind, words.HeldLock.Of(words.ThreadHolds.Of(g.name(first.runners[0]), words.Text("runs")), g.what(first), waiting, limitOf(alike), g.onward(first.runners, first)),
+			answer.StrengthLikely, g.evidences(alike)...)
+		v.Count, v.Sites, v.Thing, v.Severity = len(names), g.sites(alike), g.what(first).Text, severity
+		v.Show = g.showRunner(first)
+		out = append(out, v)
+	}
 	return out
+}
+
+// constructorWaits returns the waits for the same static constructor as a wait.
+func (g *grapher) constructorWaits(w *wait) (out []*wait) {
+	for _, other := range g.s.waits {
+		if w.class != 0 && other.class == w.class {
+			out = append(out, other)
+		}
+	}
+	return out
+}
+
+// madeBy judges what one thread makes once for all who wait, the value of a Lazy or what a static constructor sets up: a start looks so. While it runs, or uses
+// files, many have to wait. isMaker names the method that begins it.
+func (g *grapher) madeBy(t *stackwalk.Thread, waiting int, isMaker func(method string) bool) (answer.FindingKind, answer.Severity) {
+	made := g.releases(t, 1, 0) // one turn serves all
+	switch {
+	case g.transferring(t):
+		made = isBusy
+	case made != isStuck && g.of[t] == nil && g.runs(t):
+		made = g.s.making(t, isMaker)
+	}
+	switch {
+	case made == isStuck:
+		return answer.FindingHeld, ""
+	case made == isBusy && waiting >= crowd:
+		return answer.FindingHeld, answer.SeverityWarning
+	}
+	return answer.NoFinding, ""
+}
+
+// isLazy and isConstructor report whether a method begins to make the value of a Lazy, or is a static constructor.
+func isLazy(method string) bool        { return strings.HasPrefix(method, "System.Lazy") }
+func isConstructor(method string) bool { return strings.HasSuffix(method, "..cctor") }
+
+// making judges a thread that runs by the loops in which it stands, up to the method that began to make something: each ends by itself, or one only waits.
+func (s *survey) making(t *stackwalk.Thread, isMaker func(method string) bool) release {
+	inner := true
+	for f := range s.r.walker.Walk(s.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}) {
+		md, err := f.Method()
+		if f.Kind != stackwalk.FrameManaged || err == nil && md == nil {
+			continue
+		}
+		if err = cmp.Or(f.Missing(), err); err != nil {
+			return isBusy
+		}
+		name, err := dac.CodeOf(f.Runtime).MethodName(md, dac.MethodQualified)
+		if err != nil {
+			return isBusy
+		}
+		maker := isMaker(name)
+		if !answer.LibraryMethod(name) {
+			body, err := dac.CodeOf(f.Runtime).IL(md)
+			if err != nil {
+				return isBusy
+			}
+			loops, err := allLoops(body.Code) // the place in optimized code is not exact
+			if !inner && err == nil {
+				_, loops, err = s.loopsOf(&f, md)
+			}
+			calls, callsErr := s.around(t, &f, md)
+			switch {
+			case err != nil || callsErr != nil:
+				return isBusy
+			case inner && spinsIn(body.Code, loops, calls):
+				return isStuck
+			case !endsLoops(body.Code, loops):
+				return isBusy
+			}
+			inner = false
+		}
+		if maker {
+			return isMoment
+		}
+	}
+	return isBusy
 }
 
 // idles reports whether a thread is a thread pool worker without work: its stack has no code of the program.

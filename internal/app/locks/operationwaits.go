@@ -501,7 +501,9 @@ func (g *grapher) permits(v *answer.Verdict, l *lock) bool {
 	case len(u.inside) > 0:
 		c := g.course()
 		c.known[l.Address] = pace{} // a chain that comes back to it does not move
-		moving := slices.DeleteFunc(slices.Clone(u.inside), func(x user) bool { return (!x.gives || g.of[x.thread] != nil) && !c.of(&holder{thread: x.thread}).moves })
+		moving := slices.DeleteFunc(slices.Clone(u.inside), func(x user) bool {
+			return (!x.gives || g.of[x.thread] != nil) && !c.of(&holder{thread: x.thread}).moves
+		})
 		if slices.ContainsFunc(moving, func(x user) bool { return x.sure }) {
 			return false // it has come past the semaphore, or is about to give a permit back
 		}

@@ -2,6 +2,7 @@ package locks
 
 import (
 	"context"
+	"time"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/graph"
@@ -76,7 +77,28 @@ func wholeGraph(ctx context.Context, p *process.Process) (*graph.Graph, error) {
 // workers wait for decides about a pool that looks starved. If neither the workers nor the queues can be read, the
 // answer comes with that error.
 func ThreadPool(ctx context.Context, p *process.Process, o threadpool.Options) (*answer.ThreadPool, error) {
-	return threadpool.Pool(ctx, p, o, func() (*answer.Waits, error) { return Waits(ctx, p, Options{NoGraph: true}) })
+	return threadpool.Pool(ctx, p, o, func() (*answer.Waits, error) { return Waits(ctx, p, Options{NoGraph: true}) }, Pauses(ctx, p))
+}
+
+// Pauses returns the sleeps of the threads of a process. It is for threadpool.Pool, and reads no heap.
+func Pauses(ctx context.Context, p *process.Process) threadpool.ReadPauses {
+	var s *survey
+	return func(thread uint32) (length time.Duration, known bool) {
+		if s == nil {
+			r, err := Of(p)
+			if err != nil {
+				return 0, false
+			}
+			s = &survey{r: r, ctx: ctx}
+		}
+		for i := range s.r.threads {
+			if t := &s.r.threads[i]; t.OS != nil && t.Managed != nil && t.ID() == thread {
+				length, known = s.sleepOf(t)
+				return length, known && length >= 0 && !s.inLoop(t)
+			}
+		}
+		return 0, false
+	}
 }
 
 // Locks lists the locks that a thread or async method holds or waits for. If no lock was found because something could

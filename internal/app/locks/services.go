@@ -73,3 +73,16 @@ func servesIn(il []byte, loops map[int]int, calls []tasks.Call) bool {
 	}
 	return false
 }
+
+// inLoop reports whether a method of the program on a thread's stack is in a loop. Code that can't be read may be.
+func (s *survey) inLoop(t *stackwalk.Thread) bool {
+	for f, err := range s.programFrames(t) {
+		if err != nil {
+			return true
+		}
+		if _, loops, err := s.loopsOf(&f.Frame, f.md); err != nil || len(loops) > 0 {
+			return true
+		}
+	}
+	return false
+}

@@ -2,6 +2,7 @@ package threadpool
 
 import (
 	"slices"
+	"time"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/words"
@@ -32,6 +33,33 @@ func behindLocks(p *answer.ThreadPool, q *answer.WorkQueues, v answer.Verdict, w
 		v.Severity, v.Strength = answer.SeverityWarning, answer.StrengthPossible
 		v.Because(words.WorkersGoOn.Of(words.N(len(behind))))
 	}
+	return v
+}
+
+// briefly bounds the time after which all items that wait have a worker again.
+const briefly = time.Second
+
+// inPauses judges a pool that looks starved by the workers that stand in short sleeps outside of loops, while workers take items: they go on by themselves, and
+// all items that wait have their turn within a second.
+func inPauses(p *answer.ThreadPool, q *answer.WorkQueues, v answer.Verdict, pauses ReadPauses) answer.Verdict {
+	if v.Kind != answer.FindingStarved || pauses == nil || stalled(p, stallMs) {
+		return v
+	}
+	longest, brief := time.Duration(0), map[uint32]bool{}
+	for i := range p.Workers {
+		w := &p.Workers[i]
+		if !w.Waits || w.Activity.Kind != answer.ActivitySleep {
+			continue
+		}
+		if length, known := pauses(w.Thread.OSID); known && length <= briefly {
+			longest, brief[w.Thread.OSID] = max(longest, length), true
+		}
+	}
+	if n := len(brief); n == 0 || p.Queued.Value > pile*uint64(n) || time.Duration((int(p.Queued.Value)+n-1)/n)*longest > briefly {
+		return v
+	}
+	v = weigh(running(p, brief), q)
+	v.Because(words.WorkersPause.Of(words.N(len(brief)), words.Duration(longest)))
 	return v
 }
 

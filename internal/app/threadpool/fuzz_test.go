@@ -103,7 +103,7 @@ func TestLyingQueue(t *testing.T) {
 // TestMissingParts reads a web server's pool and timers repeatedly, each time without one piece of memory.
 func TestMissingParts(t *testing.T) {
 	testdump.OpenWeb(t, "web-net10").Sweep(t, 1e6, false, func(v *sosgo.View) (any, []error, error) {
-		p, err := threadpool.Pool(t.Context(), v.Process, threadpool.Options{Items: true, Log: true}, nil)
+		p, err := threadpool.Pool(t.Context(), v.Process, threadpool.Options{Items: true, Log: true}, nil, nil)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -115,7 +115,7 @@ func TestMissingParts(t *testing.T) {
 // TestMissingTypes reads a pool and the timers repeatedly, each time without one piece of memory, including types.
 func TestMissingTypes(t *testing.T) {
 	ask := func(v *sosgo.View) (any, []error, error) {
-		p, err := threadpool.Pool(t.Context(), v.Process, threadpool.Options{Items: true, Log: true}, nil)
+		p, err := threadpool.Pool(t.Context(), v.Process, threadpool.Options{Items: true, Log: true}, nil, nil)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -134,9 +134,9 @@ func TestCanceled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for name, ask := range map[string]func() error{
-		"pool": func() error { _, err := threadpool.Pool(ctx, v.Process, threadpool.Options{}, nil); return err },
+		"pool": func() error { _, err := threadpool.Pool(ctx, v.Process, threadpool.Options{}, nil, nil); return err },
 		"brief pool": func() error {
-			_, err := threadpool.Pool(ctx, v.Process, threadpool.Options{Brief: true}, nil)
+			_, err := threadpool.Pool(ctx, v.Process, threadpool.Options{Brief: true}, nil, nil)
 			return err
 		},
 		"queues": func() error { _, err := threadpool.WorkQueues(ctx, v.Process); return err },

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
@@ -24,11 +25,15 @@ type Options struct {
 	Items bool // the queued items
 	Brief bool // only the counters, without the workers' activities and a verdict
 
-	waits ReadWaits // what the workers wait for; nil if that is not known
+	waits  ReadWaits  // what the workers wait for; nil if that is not known
+	pauses ReadPauses // how long workers sleep; nil if that is not known
 }
 
 // ReadWaits returns what the threads of the process wait for (locks.Waits), which takes longer than a description of the pool.
 type ReadWaits func() (*answer.Waits, error)
+
+// ReadPauses returns for how long a thread stands in a sleep of a known time, outside of any loop of the program. The thread is known by its OS id.
+type ReadPauses func(thread uint32) (length time.Duration, known bool)
 
 // Describe describes a runtime's thread pool and records what could not be read. The error is ctx's.
 func (r *Reader) Describe(ctx context.Context, o Options) (*answer.ThreadPool, error) {
@@ -72,7 +77,7 @@ func (r *Reader) Describe(ctx context.Context, o Options) (*answer.ThreadPool, e
 		return nil, err
 	}
 	if out.Kind != answer.PoolNone {
-		out.Verdicts = append(out.Verdicts, judge(out, queues, o.waits))
+		out.Verdicts = append(out.Verdicts, judge(out, queues, o.waits, o.pauses))
 	}
 	return out, nil
 }

@@ -36,10 +36,10 @@ func pooled[T any](ctx context.Context, p *process.Process, compute func(ctx con
 }
 
 // Pool describes the thread pool: its workers and limits, the queued items, and whether it keeps up. A pool that looks
-// starved is judged by waits, which locks.ThreadPool passes. If neither the workers nor the queues can be read, the
+// starved is judged by waits and pauses, which locks.ThreadPool passes. If neither the workers nor the queues can be read, the
 // answer comes with that error.
-func Pool(ctx context.Context, p *process.Process, o Options, waits ReadWaits) (*answer.ThreadPool, error) {
-	o.waits = waits
+func Pool(ctx context.Context, p *process.Process, o Options, waits ReadWaits, pauses ReadPauses) (*answer.ThreadPool, error) {
+	o.waits, o.pauses = waits, pauses
 	return pooled(ctx, p, func(ctx context.Context, r *Reader) (*answer.ThreadPool, error) {
 		out, err := r.Describe(ctx, o)
 		if err != nil {

@@ -12,7 +12,7 @@ import (
 
 // judge concludes whether a pool keeps up with its work. Activities of threads are concluded from the
 // methods on their stacks, so conclusions from them are at most likely. waits is asked only about a pool that looks starved.
-func judge(p *answer.ThreadPool, q *answer.WorkQueues, waits ReadWaits) answer.Verdict {
+func judge(p *answer.ThreadPool, q *answer.WorkQueues, waits ReadWaits, pauses ReadPauses) answer.Verdict {
 	switch {
 	case p.Kind == answer.PoolUnknown:
 		return unjudged(words.PoolUnknown.Of(), words.PoolUnread.Of(words.Text(p.Total.Err().Error())))
@@ -27,7 +27,7 @@ func judge(p *answer.ThreadPool, q *answer.WorkQueues, waits ReadWaits) answer.V
 	case p.Total.Err() != nil || p.Running.Err() != nil:
 		return unjudged(words.PoolUncounted.Of(words.N(p.Queued.Value)), words.CountersUnread.Of())
 	}
-	v := behindLocks(p, q, weigh(p, q), waits)
+	v := behindLocks(p, q, inPauses(p, q, weigh(p, q), pauses), waits)
 	v.Because(words.WorkersBusy.Of(words.N(p.Running.Value), words.N(p.Total.Value)))
 	if parked := p.Total.Value - p.Running.Value - free(p); parked > 0 {
 		v.Because(words.WorkersParked.Of(words.N(p.Goal.Value), words.N(parked)))

@@ -3,6 +3,7 @@ package threadpool_test
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 
@@ -64,12 +65,12 @@ func TestVerdict(t *testing.T) {
 		{unreadable, "whether work waits for a worker is not known", answer.StrengthUnknown},
 		{uncounted, "3 items wait for a worker; whether one is free is not known", answer.StrengthUnknown},
 	} {
-		v := threadpool.Judge(c.p, &answer.WorkQueues{}, nil)
+		v := threadpool.Judge(c.p, &answer.WorkQueues{}, nil, nil)
 		assert.Equal(t, c.text, v.Text)
 		assert.Equal(t, c.strength, v.Strength, c.text)
 		assert.NotEmpty(t, v.Evidence)
 	}
-	assert.Contains(t, threadpool.Judge(pool(5, 2, 2, true, true), &answer.WorkQueues{}, nil).Evidence, "a worker last took an item 1 s before the newest time that the process noted")
+	assert.Contains(t, threadpool.Judge(pool(5, 2, 2, true, true), &answer.WorkQueues{}, nil, nil).Evidence, "a worker last took an item 1 s before the newest time that the process noted")
 }
 
 // TestMomentsOfPools checks that a few items behind workers that use files for a moment are no finding, and that a pool that has not begun to grow is
@@ -111,7 +112,7 @@ func TestMomentsOfPools(t *testing.T) {
 		for i, a := range c.does {
 			p.Workers = append(p.Workers, answer.PoolWorker{Thread: answer.Thread{Index: &i}, Activity: a, Waits: true})
 		}
-		v := threadpool.Judge(p, &answer.WorkQueues{}, nil)
+		v := threadpool.Judge(p, &answer.WorkQueues{}, nil, nil)
 		assert.Equal(t, c.kind, v.Kind, c.why)
 		assert.Equal(t, c.strength, v.Strength, c.why)
 		assert.Equal(t, c.severity, v.Severity, c.why)
@@ -131,12 +132,44 @@ func TestContention(t *testing.T) {
 			}
 			p.Workers = append(p.Workers, w)
 		}
-		return threadpool.Judge(p, &answer.WorkQueues{}, nil)
+		return threadpool.Judge(p, &answer.WorkQueues{}, nil, nil)
 	}
 	v := verdict(answer.ActivityLock, 100)
 	assert.Equal(t, answer.NoFinding, v.Kind, v.Text)
 	assert.Equal(t, answer.FindingStarved, verdict(answer.ActivityLock, 1000).Kind)
 	assert.Equal(t, answer.FindingStarved, verdict(answer.ActivityTask, 100).Kind)
+}
+
+// TestPauses checks that workers in short sleeps outside of loops do not starve a pool that takes items, if all items have their turn within a second. Long
+// sleeps, those of unknown length or in loops, many items, and a pool that takes none are different.
+func TestPauses(t *testing.T) {
+	for _, c := range []struct {
+		why    string
+		length time.Duration
+		known  bool
+		queued uint64
+		since  int64
+		kind   answer.FindingKind
+	}{
+		{"short", 3 * time.Millisecond, true, 4, 5, answer.NoFinding},
+		{"twenty turns", 50 * time.Millisecond, true, 80, 5, answer.NoFinding},
+		{"too many turns", 50 * time.Millisecond, true, 84, 5, answer.FindingStarved},
+		{"long", 60 * time.Second, true, 4, 5, answer.FindingStarved},
+		{"unknown, or in a loop", 0, false, 4, 5, answer.FindingStarved},
+		{"many items", time.Microsecond, true, 401, 5, answer.FindingStarved},
+		{"no item taken", 3 * time.Millisecond, true, 4, 1000, answer.FindingStarved},
+	} {
+		p := &answer.ThreadPool{Kind: answer.PoolPortable, Queued: answer.Known(c.queued), Total: answer.Known(int64(4)), Running: answer.Known(int64(4)),
+			Goal: answer.Known[int64](4), Min: answer.Known[int64](2), Max: answer.Known[int64](100), Dequeued: answer.Known[int64](5), Clock: answer.Known(5 + c.since)}
+		for i := range 4 {
+			p.Workers = append(p.Workers, answer.PoolWorker{Thread: answer.Thread{Index: &i, OSID: uint32(i) + 7}, Waits: true, Activity: answer.ThreadActivity{Kind: answer.ActivitySleep}})
+		}
+		v := threadpool.Judge(p, &answer.WorkQueues{}, nil, func(thread uint32) (time.Duration, bool) {
+			assert.GreaterOrEqual(t, thread, uint32(7))
+			return c.length, c.known
+		})
+		assert.Equal(t, c.kind, v.Kind, c.why)
+	}
 }
 
 // TestWhereWorkersStand checks the order of the evidence. In a starved pool, what blocks most workers follows the
@@ -158,7 +191,7 @@ func TestWhereWorkersStand(t *testing.T) {
 			}
 			p.Workers = append(p.Workers, w)
 		}
-		v := threadpool.Judge(p, &answer.WorkQueues{Queues: []answer.WorkQueue{{Items: make([]answer.WorkItem, 9)}}}, nil)
+		v := threadpool.Judge(p, &answer.WorkQueues{Queues: []answer.WorkQueue{{Items: make([]answer.WorkItem, 9)}}}, nil, nil)
 		assert.Contains(t, c.at(v.Evidence), "4 workers: waits for an event (threads 0, 1, 2, 3)")
 	}
 }
@@ -177,7 +210,7 @@ func TestFills(t *testing.T) {
 	add(0, 3, answer.WorkItem{Kind: answer.ItemTimer, Method: answer.Text{S: "Contoso.Tick()"}})
 	add(1, 4, answer.WorkItem{Kind: answer.ItemTimer, Method: answer.Text{S: "Contoso.Tick()"}})
 	p := &answer.ThreadPool{Kind: answer.PoolPortable, Queued: answer.Known[uint64](12), Total: answer.Known[int64](2), Running: answer.Known[int64](2), Max: answer.Known[int64](2)}
-	v := threadpool.Judge(p, q, nil)
+	v := threadpool.Judge(p, q, nil, nil)
 	assert.Equal(t, []string{"2 of 2 workers are busy", "the pool may have 2 workers at most: it can't make another", "7 of 12 queued items: Contoso.Tick() (of timers)",
 		"2 of 12 queued items: Contoso.A()", "2 of 12 queued items: Contoso.B()", "the other queued items are of 1 other methods or types"}, v.Evidence)
 }
@@ -206,7 +239,7 @@ func TestContendedLock(t *testing.T) {
 			w.Threads = append(w.Threads, answer.ThreadWait{Thread: answer.Thread{OSID: id}})
 		}
 		w.Verdicts = []answer.Verdict{lock}
-		v := threadpool.Judge(starvedBy(c.held, 4-c.held), &answer.WorkQueues{}, func() (*answer.Waits, error) { return w, nil })
+		v := threadpool.Judge(starvedBy(c.held, 4-c.held), &answer.WorkQueues{}, func() (*answer.Waits, error) { return w, nil }, nil)
 		assert.Equal(t, answer.FindingStarved, v.Kind)
 		assert.Equal(t, c.want, v.Severity, c)
 		assert.Equal(t, c.strength, v.Strength, c)
@@ -255,7 +288,7 @@ func TestWorkersThatEnter(t *testing.T) {
 		for i := c.enter; i < c.enter+c.wait; i++ {
 			w.Threads = append(w.Threads, answer.ThreadWait{Thread: answer.Thread{OSID: uint32(100 + i)}, Kind: answer.LockMonitor, Soon: c.soon})
 		}
-		v := threadpool.Judge(starvedBy(c.enter+c.wait, c.events), &answer.WorkQueues{}, func() (*answer.Waits, error) { return w, c.err })
+		v := threadpool.Judge(starvedBy(c.enter+c.wait, c.events), &answer.WorkQueues{}, func() (*answer.Waits, error) { return w, c.err }, nil)
 		assert.Equal(t, c.kind, v.Kind, why)
 		assert.Equal(t, c.severity, v.Severity, why)
 	}
@@ -266,9 +299,9 @@ func TestWaitsAreReadIfNeeded(t *testing.T) {
 	read := 0
 	waits := func() (*answer.Waits, error) { read++; return &answer.Waits{}, nil }
 	p := starvedBy(2, 2)
-	threadpool.Judge(p, &answer.WorkQueues{}, waits)
+	threadpool.Judge(p, &answer.WorkQueues{}, waits, nil)
 	assert.Equal(t, 1, read)
 	p.Queued = answer.Known[uint64](0)
-	threadpool.Judge(p, &answer.WorkQueues{}, waits)
+	threadpool.Judge(p, &answer.WorkQueues{}, waits, nil)
 	assert.Equal(t, 1, read)
 }

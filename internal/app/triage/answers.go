@@ -110,7 +110,9 @@ func read(ctx context.Context, p *process.Process, o Options) (*Answers, error) 
 	steps := []func(){
 		func() { a.Waits = Got(waits()) },
 		func() { a.Crash = Got(crash.Describe(ctx, p, crash.Options{NoHeap: o.NoHeap, Waits: waits})) },
-		func() { a.ThreadPool = Got(threadpool.Pool(ctx, p, threadpool.Options{Items: true}, waits)) },
+		func() {
+			a.ThreadPool = Got(threadpool.Pool(ctx, p, threadpool.Options{Items: true}, waits, locks.Pauses(ctx, p)))
+		},
 		func() { a.SQLPools = Got(sqlpools.SQLPools(ctx, p, sqlpools.Options{})) },
 		func() { a.HTTPClients = Got(clients(ctx, p)) },
 		func() { a.Redis = Got(web.Redis(ctx, p)) },

@@ -691,7 +691,7 @@ func handles(ctx context.Context, q *Answers) (view, error) {
 		v.found = q.deadReferences()
 		return v, nil
 	}
-	counts, places := map[alike]*answer.TypeCount{}, map[alike][]target.Range{}
+	counts, places, objectsOf := map[alike]*answer.TypeCount{}, map[alike][]target.Range{}, map[alike]map[target.Addr]bool{}
 	for h, err := range list.Handles {
 		if err != nil {
 			v.miss(err)
@@ -701,14 +701,24 @@ func handles(ctx context.Context, q *Answers) (view, error) {
 		c := counts[k]
 		if c == nil {
 			c = &answer.TypeCount{MethodTable: h.MethodTable, Type: h.ObjectType}
-			counts[k] = c
+			counts[k], objectsOf[k] = c, map[target.Addr]bool{}
 		}
 		c.Count++
+		if handleEffects[h.Type] == words.HandlesWatch {
+			objectsOf[k][h.Object] = true
+		}
 		c.Size += h.Size
 		places[k] = append(places[k], target.RangeAt(h.Address, handleBytes))
 	}
 	for k, c := range counts {
 		if c.Count < muchHandles {
+			continue
+		}
+		var fields []memorymap.PointerField
+		if q.fieldsTo != nil {
+			fields = q.handleFields(ctx, places[k])
+		}
+		if isWeakCache(k.handle, c.Count, len(objectsOf[k]), fields) {
 			continue
 		}
 		objects := words.ObjectsOfType.Of(words.Type(c.Type.String()))
@@ -727,9 +737,7 @@ func handles(ctx context.Context, q *Answers) (view, error) {
 			clauses = append(clauses, answer.Conclude(answer.NoFinding, words.Holders.Of(objects, words.Bytes(s.Retained), words.Percent(s.Share), answer.Statement{},
 				answer.Statement{}, keptBy(s, "")), answer.StrengthProved, words.AllReferences.Of()))
 		}
-		if q.fieldsTo != nil {
-			clauses = append(clauses, q.handleFields(ctx, places[k])...)
-		}
+		clauses = append(clauses, fieldClauses(fields, len(places[k]))...)
 		f := finding(answer.FindingHandles, clauses...)
 		f.Next = append(slices.Clone(x.Show), f.Next...)
 		v.found = append(v.found, f)
@@ -815,12 +823,32 @@ func (q *Answers) deadReferences() (out []answer.Finding) {
 // handleBytes is the size of a handle. In the lowest bit of its address a GCHandle records that it pins.
 const handleBytes = 8
 
-// handleFields names the fields of objects with most of the handles at places.
-func (q *Answers) handleFields(ctx context.Context, places []target.Range) (out []answer.Verdict) {
+// handleFields returns the fields of objects with the handles at places.
+func (q *Answers) handleFields(ctx context.Context, places []target.Range) []memorymap.PointerField {
 	slices.SortFunc(places, func(a, b target.Range) int { return cmp.Compare(a.Start, b.Start) })
 	fields, _ := q.fieldsTo(ctx, places) // the handles stand without them
+	return fields
+}
+
+// isWeakCache reports whether all but few of n handles are those of WeakReferences, which free them when the program drops the references, and most lead to
+// objects of their own, as those of a weak cache do. Many references to one object are different: something adds them again and again.
+func isWeakCache(handle string, n uint64, objects int, fields []memorymap.PointerField) bool {
+	if handleEffects[handle] != words.HandlesWatch || uint64(2*objects) < n {
+		return false
+	}
+	of := uint64(0)
 	for i := range fields {
-		if f := &fields[i]; f.Count >= uint64(len(places)/leastField) {
+		if f := &fields[i]; f.Arrays == 0 && strings.HasPrefix(f.Name, "System.WeakReference") {
+			of += f.Count
+		}
+	}
+	return of <= n && n-of < muchHandles
+}
+
+// fieldClauses names the fields of objects with most of n handles.
+func fieldClauses(fields []memorymap.PointerField, n int) (out []answer.Verdict) {
+	for i := range fields {
+		if f := &fields[i]; f.Count >= uint64(n/leastField) {
 			says := words.HandlesOf.Of(words.Commas(f.Count), words.Field(f.Name))
 			if f.Arrays > 0 {
 				says = words.HandlesOfArrays.Of(words.Commas(f.Count), words.Commas(f.Arrays), words.Type(f.Name), arrayIn(f))
