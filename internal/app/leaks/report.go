@@ -167,6 +167,9 @@ func (f *finder) holders(ctx context.Context, out *answer.Suspect, s *suspect) e
 		}
 	}
 	slices.SortFunc(most, func(a, b graph.Node) int { return cmp.Or(cmp.Compare(times[b], times[a]), cmp.Compare(a, b)) })
+	if out.Turnover.IsZero() {
+		out.Turnover = f.sharedTurnover(most)
+	}
 	for _, n := range most[:min(len(most), maxFirst)] {
 		h := answer.GroupHolder{Share: 100 * float64(times[n]) / float64(len(s.sample)), Sampled: len(s.sample)}
 		if err := f.holder(ctx, &h, n); err != nil {

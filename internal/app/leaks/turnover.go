@@ -97,6 +97,28 @@ func (f *finder) turnover(s *suspect) answer.Statement {
 	return answer.Statement{}
 }
 
+// sharedTurnover returns the evidence that the members of a group are replaced again and again, where the objects that refer to most of them are parts of
+// collections, as of the dictionary and the list of a cache. All of these that count their changes must show it, and one that does not change with each use.
+func (f *finder) sharedTurnover(holders []graph.Node) (out answer.Statement) {
+	for _, n := range holders {
+		c := f.ownerAbove(n)
+		if c == graph.NoNode || !f.isCollection(c) {
+			continue
+		}
+		changes, counts := f.changes(c)
+		elements := f.elements(graph.NoNode, c)
+		switch {
+		case !counts:
+			continue
+		case elements.Err() != nil || elements.Value == 0 || changes/manyChanges < elements.Value:
+			return answer.Statement{}
+		case out.IsZero() && !strings.HasPrefix(f.typeName(c), "System.Collections.Generic.LinkedList<"):
+			out = says.Changed(changes, elements.Value)
+		}
+	}
+	return out
+}
+
 // cacheLimit returns the evidence that a MemoryCache has a limit, and keeps it.
 func (f *finder) cacheLimit(c *limitedCache, x objects.Instance) answer.Statement {
 	o, at, err := bindAt[*limitedOptions](f, &c.Options, x)
