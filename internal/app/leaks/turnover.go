@@ -101,6 +101,9 @@ func (f *finder) turnover(s *suspect) answer.Statement {
 // collections, as of the dictionary and the list of a cache. All of these that count their changes must show it, and one that does not change with each use.
 func (f *finder) sharedTurnover(holders []graph.Node) (out answer.Statement) {
 	for _, n := range holders {
+		if !f.g.IsObject(n) {
+			continue
+		}
 		c := f.ownerAbove(n)
 		if c == graph.NoNode || !f.isCollection(c) {
 			continue

@@ -150,6 +150,14 @@ func (l *completerList) soon(g *grapher) bool {
 	return l != nil && (len(l.perhaps) > 0 || slices.ContainsFunc(l.sure, func(h holder) bool { return g.soonCompletes(&h) }))
 }
 
+// holders returns the methods that complete a promise for sure.
+func (l *completerList) holders() []holder {
+	if l == nil {
+		return nil
+	}
+	return l.sure
+}
+
 // anyCompleted reports whether one of the promises that operations wait for is soon completed.
 func (g *grapher) anyCompleted(ops []*operation) bool {
 	return slices.ContainsFunc(ops, func(op *operation) bool { return g.completing[op.thing.source].soon(g) }) || g.completed(ops[0].thing.source)

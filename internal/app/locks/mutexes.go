@@ -2,6 +2,8 @@ package locks
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/app/tasks"
@@ -160,6 +162,9 @@ func (g *grapher) sharedHandles() []answer.Verdict {
 		if len(alike) < 2 || strength[a] == answer.StrengthPossible && g.passesOn(a, len(alike)) || g.course().mutex(alike[0].object).moves {
 			continue
 		}
+		if strength[a] == answer.StrengthLikely && g.mutexPasses(alike) {
+			continue
+		}
 		owner := end[a]
 		if holders := alike[0].runners; len(holders) == 1 {
 			owner = words.OwnerThread.Of(g.name(holders[0]), g.onward(holders, alike[0]))
@@ -173,4 +178,27 @@ func (g *grapher) sharedHandles() []answer.Verdict {
 		out = append(out, v)
 	}
 	return out
+}
+
+// mutexPasses reports whether threads wait for a Mutex that no thread is found to hold, while fewer than most wait and each gives it back later: it has just
+// passed to one of them, which the dump shows where it was stopped. What another process holds looks alike.
+func (g *grapher) mutexPasses(alike []*wait) bool {
+	o := alike[0].object
+	return len(alike) < crowd && len(g.s.mutexHolders(o)) == 0 && !slices.ContainsFunc(alike, func(w *wait) bool { return !g.s.givesHandle(w.thread, o.Addr) })
+}
+
+// givesHandle reports whether a method of the program on a thread's stack releases a Mutex later, or disposes of what has entered one.
+func (s *survey) givesHandle(t *stackwalk.Thread, handle target.Addr) bool {
+	for f, err := range s.programFrames(t) {
+		if err != nil {
+			return false
+		}
+		around, err := s.around(t, &f.Frame, f.md)
+		if err == nil && slices.ContainsFunc(around.Later, func(c tasks.Call) bool {
+			return releasesMutex(c.Method) && (c.Object == handle || c.Object == 0) || c.Through == "" && strings.HasSuffix(c.Method, ".Dispose")
+		}) {
+			return true
+		}
+	}
+	return false
 }

@@ -317,17 +317,17 @@ func (g *grapher) suspended(groups []*waiters) []answer.Verdict {
 		switch {
 		case !tells:
 		case t.lock != nil:
-			tells = g.permits(&v, t.lock) && !g.passes(t.lock, s.count) && !(s.count < contended && limited(s.groups))
+			tells = g.permits(&v, t.lock) && !(v.Strength == answer.StrengthUnknown && g.blind(s.count, s.groups...)) && !g.passes(t.lock, s.count) && !(s.count < contended && limited(s.groups))
 		case t.channel != nil && t.writes:
 			v.Kind = answer.FindingFull
-			if tells = g.channel(&v, t.channel); s.count < manyForgotten && t.channel.kind != &channelKind {
+			if tells = g.channel(&v, t.channel) && !(v.Strength == answer.StrengthPossible && g.blind(s.count, s.groups...)); s.count < manyForgotten && t.channel.kind != &channelKind {
 				v.Severity = answer.SeverityWarning
 			}
 		case t.kind == answer.WaitLimiter:
 		case t.kind == answer.WaitPromise && s.count > 1 && isQueue(t.typ.S):
 			v.Kind, v.Statement = answer.FindingPromises, v.Plus(words.PromisesNobody.Of())
 			v.Severity = inTurn(s.groups...)
-			tells = !slices.ContainsFunc(s.groups, func(w *waiters) bool { return g.anyCompleted(w.ops) })
+			tells = !slices.ContainsFunc(s.groups, func(w *waiters) bool { return g.anyCompleted(w.ops) }) && !g.blind(s.count, s.groups...)
 		default:
 			tells = false
 		}
@@ -450,6 +450,9 @@ func (g *grapher) onePromise(groups []*waiters) []answer.Verdict {
 		op := w.ops[0]
 		if w.thing.kind != answer.WaitPromise || w.thing.addr != 0 || w.Count < manyOnOne || !op.own || op.forgotten ||
 			slices.ContainsFunc(w.ops, func(other *operation) bool { return other.leaf != op.leaf }) {
+			continue
+		}
+		if len(g.completing[w.thing.source].holders()) == 0 && g.blind(w.Count, w) {
 			continue
 		}
 		v := answer.Conclude(answer.FindingPromises, words.OnePromise.Of(words.N(w.Count), g.thingText(w.thing)), answer.StrengthRecorded, g.groupText(w))

@@ -86,6 +86,8 @@ type evaluator struct {
 	locals map[int64]*Path
 	stored map[int64]bool // arguments that the method assigns
 	calls  []Site
+	loops  [][2]int        // the offsets to which and from which it jumps back
+	stores map[int64][]int // the offsets at which it stores to a local variable, or to an argument (see argumentKey)
 }
 
 func newEvaluator(md *metadata.Metadata) *evaluator {
@@ -120,7 +122,47 @@ func (e *evaluator) replace(n int) {
 	e.push(nil)
 }
 
+// argumentKey is the key of an argument in stores.
+func argumentKey(n int64) int64 { return -1 - n }
+
+// look finds the loops of il and the stores in it.
+func (e *evaluator) look(il []byte) error {
+	e.loops, e.stores = nil, map[int64][]int{}
+	for in, err := range metadata.Instructions(il) {
+		if err != nil {
+			return err
+		}
+		n, store, ok := LocalAccess(&in)
+		switch name := in.Opcode.String(); {
+		case ok && store:
+			e.stores[n] = append(e.stores[n], in.Offset)
+		case name == "starg" || name == "starg.s":
+			e.stores[argumentKey(in.Int())] = append(e.stores[argumentKey(in.Int())], in.Offset)
+		case (in.Kind == metadata.OperandBranch8 || in.Kind == metadata.OperandBranch32) && in.Target() <= in.Offset:
+			e.loops = append(e.loops, [2]int{in.Target(), in.Offset})
+		}
+	}
+	return nil
+}
+
+// carried reports whether a variable may have a value of the turn before where code at an offset loads it: a loop stores to it behind that, and not before.
+func (e *evaluator) carried(key int64, at int) bool {
+	for _, loop := range e.loops {
+		if at < loop[0] || at > loop[1] {
+			continue
+		}
+		before := slices.ContainsFunc(e.stores[key], func(s int) bool { return s >= loop[0] && s < at })
+		if !before && slices.ContainsFunc(e.stores[key], func(s int) bool { return s > at && s <= loop[1] }) {
+			return true
+		}
+	}
+	return false
+}
+
 func (e *evaluator) run(il []byte) error {
+	if err := e.look(il); err != nil {
+		return err
+	}
 	for in, err := range metadata.Instructions(il) {
 		if err != nil {
 			return err
@@ -136,6 +178,8 @@ func (e *evaluator) step(in *metadata.Instruction) {
 		switch {
 		case store:
 			e.locals[n] = e.pop()
+		case e.carried(n, in.Offset):
+			e.push(nil)
 		default:
 			e.push(e.locals[n])
 		}
@@ -143,9 +187,9 @@ func (e *evaluator) step(in *metadata.Instruction) {
 	}
 	switch name := in.Opcode.String(); name {
 	case "ldarg.0", "ldarg.1", "ldarg.2", "ldarg.3":
-		e.argument(int64(name[len(name)-1] - '0'))
+		e.argument(int64(name[len(name)-1]-'0'), in.Offset)
 	case "ldarg", "ldarg.s", "ldarga", "ldarga.s":
-		e.argument(in.Int())
+		e.argument(in.Int(), in.Offset)
 	case "starg", "starg.s":
 		e.pop()
 		e.stored[in.Int()] = true
@@ -172,9 +216,9 @@ func (e *evaluator) step(in *metadata.Instruction) {
 	}
 }
 
-// argument pushes an argument of the method.
-func (e *evaluator) argument(n int64) {
-	if n < 0 || n > maxArgument || e.stored[n] {
+// argument pushes an argument of the method that is loaded at an offset.
+func (e *evaluator) argument(n int64, at int) {
+	if n < 0 || n > maxArgument || e.stored[n] || e.carried(argumentKey(n), at) {
 		e.push(nil)
 		return
 	}

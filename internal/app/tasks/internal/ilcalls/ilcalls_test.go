@@ -53,6 +53,22 @@ func TestArguments(t *testing.T) {
 	assert.Nil(t, (*Path)(nil).From([]*Path{gate}))
 }
 
+// TestCarried checks that a variable is unknown where a loop may have given it another value in the turn before: it stores to it behind the load alone.
+func TestCarried(t *testing.T) {
+	seen := func(il ...byte) []*Path {
+		e := newEvaluator(&metadata.Metadata{})
+		assert.NoError(t, e.run(il))
+		return e.stack
+	}
+	walker, next := &Path{Arg: 0}, &Path{Arg: 1}
+	// ldarg.0, stloc.0; loop: ldloc.0, ldarg.1, stloc.0, ldc.i4.0, brtrue.s loop
+	assert.Equal(t, []*Path{nil}, seen(0x02, 0x0a, 0x06, 0x03, 0x0a, 0x16, 0x2d, 0xfa))
+	// ldarg.0, stloc.0, ldloc.0; loop: ldarg.1, stloc.0, ldloc.0, ldc.i4.0, brtrue.s loop
+	assert.Equal(t, []*Path{walker, next}, seen(0x02, 0x0a, 0x06, 0x03, 0x0a, 0x06, 0x16, 0x2d, 0xfa), "each turn stores first")
+	// loop: ldarg.0, ldarg.1, starg.s 0, ldc.i4.0, brtrue.s loop
+	assert.Equal(t, []*Path{nil}, seen(0x02, 0x03, 0x10, 0x00, 0x16, 0x2d, 0xf9))
+}
+
 // FuzzEvaluator checks that the evaluator ends for any IL and keeps its stack within its bound.
 func FuzzEvaluator(f *testing.F) {
 	f.Add([]byte{0x02, 0x7b, 1, 0, 0, 4, 0x6f, 1, 0, 0, 10})
