@@ -457,3 +457,19 @@ func TestFarm(t *testing.T) {
 	local := of(t, a, func(s *answer.Suspect) bool { return s.Kind == answer.SuspectThreadLocal })
 	assert.Equal(t, "kept by ThreadLocal Farm.Locals.scratch, of 6 threads (3 of them have ended)", local.Kept.Text)
 }
+
+// TestSharedTurnover checks that elements which two collections share come and go if both of them show it, and not where both only grow.
+func TestSharedTurnover(t *testing.T) {
+	d, err := sosgo.Open("../../../testdata/dumps/values/net10-shared/net10-shared.dmp.zst", sosgo.Options{Offline: true})
+	require.NoError(t, err)
+	defer d.Close()
+	a := findIn(t, d, leaks.Options{})
+	says := map[string]string{}
+	for i := range a.Suspects {
+		if s := &a.Suspects[i]; s.Kind == answer.SuspectGroup {
+			assert.Len(t, s.Holders, 2, s.Text)
+			says[s.Members.Type.S] = s.Turnover.Text
+		}
+	}
+	assert.Equal(t, map[string]string{"Attic.Box": "its elements come and go, as in a cache with a limit: 12000 changes of 600 elements", "Attic.Crate": ""}, says)
+}

@@ -692,6 +692,40 @@ func TestDeadReferences(t *testing.T) {
 	assert.Contains(t, out.Findings[0].Next, "gcroot 10", "of the object that it names")
 }
 
+// TestWeakCache checks that weak references to objects of their own are what weak caches have, but not weak handles that no WeakReference frees, nor many
+// references to few objects.
+func TestWeakCache(t *testing.T) {
+	for _, c := range []struct {
+		why     string
+		handle  string
+		objects int
+		field   string
+		cache   bool
+	}{
+		{"a cache", "WeakShort", muchHandles, "System.WeakReference<Shop.Image>._taggedHandle", true},
+		{"an older class", "WeakLong", muchHandles, "System.WeakReference._taggedHandle", true},
+		{"two for each", "WeakShort", muchHandles / 2, "System.WeakReference._taggedHandle", true},
+		{"many to one", "WeakShort", 1, "System.WeakReference._taggedHandle", false},
+		{"handles of the program", "WeakShort", muchHandles, "Shop.Image.handle", false},
+		{"strong ones", "Strong", muchHandles, "System.WeakReference._taggedHandle", false},
+	} {
+		q := healthy()
+		q.Handles = Got(&answer.Handles{Handles: func(yield func(answer.Handle, error) bool) {
+			for i := range muchHandles {
+				if !yield(answer.Handle{Type: c.handle, Object: target.Addr(8 * (1 + i%c.objects)), MethodTable: 8}, nil) {
+					return
+				}
+			}
+		}}, nil)
+		q.fieldsTo = func(context.Context, []target.Range) ([]memorymap.PointerField, error) {
+			return []memorymap.PointerField{{Name: c.field, Count: muchHandles}}, nil
+		}
+		out, err := Judge(context.Background(), q, Options{NoHeap: true})
+		require.NoError(t, err)
+		assert.Equal(t, c.cache, len(out.Findings) == 0, c.why)
+	}
+}
+
 // TestHandles checks that many GC handles of one type to objects of one type are a finding.
 func TestHandles(t *testing.T) {
 	q := healthy()

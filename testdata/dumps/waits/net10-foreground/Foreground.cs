@@ -6,8 +6,6 @@ using System.Collections.Concurrent;
 using System.Collections.Generic;
 using System.Reflection;
 using System.Threading;
-namespace System.Private.CoreLib { internal static class Anchor { } }
-namespace System.Collections.Concurrent { internal class AnchorConcurrent { System.Uri u; } }
 namespace Mill
 {
     public static class Program
@@ -27,7 +25,7 @@ namespace Mill
             new Thread(run) { Name = mode }.Start();
             keep = new Timer(_ => { due.Set(); lock (mail) { mail.Enqueue(1); Monitor.Pulse(mail); } }, null, 600000, 600000);
         }
-        static Timer keep;
+        public static Timer keep;
         public static void Main(string[] a)
         {
             if (a.Length > 0 && a[0] != "fed" && a[0] != "alone") { Behind(a[0]); Thread.Sleep(500); Say("READY 0"); return; }
