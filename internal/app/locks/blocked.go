@@ -265,13 +265,13 @@ func (g *grapher) others() []answer.Verdict {
 			continue
 		}
 		if len(g.constructorWaits(w)) >= contended {
-			continue // told together
+			continue // described together
 		}
 		if kind, _ := g.heldBy(w.runners, 1); w.class != 0 && kind == answer.NoFinding {
 			continue // the constructor goes on in a moment
 		}
 		if g.joinGoesOn(w) || w.byCode && (g.atHandle(w.object.Addr) > 1 || g.course().mutex(w.object).moves) {
-			continue // the threads that wait for one Mutex are told together
+			continue // the threads that wait for one Mutex are described together
 		}
 		v := answer.Conclude(answer.FindingWait, words.OtherWait.Of(g.name(w.thread), g.does(w, true), g.placeOf(w), g.end(w), g.onward(w.runners, w)), answer.StrengthLikely, g.evidence(w))
 		v.Show, v.Sites = g.show(w), []answer.Site{g.site(w)}

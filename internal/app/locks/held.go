@@ -90,7 +90,7 @@ func (g *grapher) held() []answer.Verdict {
 	return append(out, g.constructing()...)
 }
 
-// constructing describes the static constructors for which at least three threads wait. Fewer are told as other waits.
+// constructing describes the static constructors for which at least three threads wait. Fewer are described as other waits.
 func (g *grapher) constructing() (out []answer.Verdict) {
 	for i, first := range g.s.waits {
 		alike := g.constructorWaits(first)

@@ -456,6 +456,7 @@ func (s *survey) frameUses(used map[*semaphoreUse]stake, t *stackwalk.Thread, f 
 	} else if !slices.ContainsFunc(m.list, func(name string) bool { return !invokes(name) }) {
 		return false, "" // what delegates run is rarely a lock's
 	}
+	var near map[target.Addr]bool
 	for l, u := range s.uses {
 		through := slices.ContainsFunc(m.list, func(name string) bool { return slices.Contains(u.entries, name) })
 		switch {
@@ -478,7 +479,10 @@ func (s *survey) frameUses(used map[*semaphoreUse]stake, t *stackwalk.Thread, f 
 					used[u] = max(used[u], stakeUses)
 				} else if wantsSemaphore(c.Method) && c.Object == 0 {
 					used[u] = max(used[u], stakePerhaps)
-					if s.frameRefersTo(t, f, l.Address) {
+					if near == nil {
+						near = s.mentions(t, f)
+					}
+					if near[l.Address] {
 						used[u] = max(used[u], stakeUses)
 					}
 				}
@@ -491,27 +495,26 @@ func (s *survey) frameUses(used map[*semaphoreUse]stake, t *stackwalk.Thread, f 
 	return gives, unseen
 }
 
-// frameRefersTo reports whether a frame refers to an object, or to one with a field that does.
-func (s *survey) frameRefersTo(t *stackwalk.Thread, f *stackwalk.Frame, object target.Addr) bool {
+// mentions returns the objects that a frame refers to, and those that their fields refer to.
+func (s *survey) mentions(t *stackwalk.Thread, f *stackwalk.Frame) map[target.Addr]bool {
+	out := map[target.Addr]bool{}
 	edges := s.r.heap.Edges(heap.EdgeOptions{})
 	for root, err := range s.r.walker.Roots(s.ctx, t.Managed, t.OS.Registers) {
 		if err != nil || root.FrameSP != f.SP || root.Interior || root.Object == 0 {
 			continue
 		}
-		if root.Object == object {
-			return true
-		}
+		out[root.Object] = true
 		o, err := s.r.heap.ObjectAt(root.Object)
 		if err != nil || o.Type.IsArray() {
 			continue
 		}
 		for ref, err := range edges.Of(&o) {
-			if err == nil && ref.Target == object {
-				return true
+			if err == nil {
+				out[ref.Target] = true
 			}
 		}
 	}
-	return false
+	return out
 }
 
 // invokes reports whether a method has the name by which delegates are invoked.

@@ -352,7 +352,7 @@ type permitLink struct {
 	count   int // of operations
 }
 
-// joined returns one conclusion for each chain of semaphores, that of the last one: all that have entered one of the others wait for the next. Few that wait, with
+// joined returns one conclusion for each chain of semaphores, about the last one: all that have entered one of the others wait for the next. Few that wait, with
 // those that wait behind them, are a warning.
 func (g *grapher) joined(list []permitLink) (out []answer.Verdict) {
 	at := map[*lock]int{}

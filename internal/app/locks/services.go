@@ -58,7 +58,7 @@ func serves(reader *tasks.Reader, f *stackwalk.Frame, md *dac.MethodDesc) bool {
 	return err == nil && servesIn(body.Code, loops, slices.Concat(calls.Before, calls.Later))
 }
 
-// servesIn reports whether one of the loops of il is not counted, and works. calls are those of the method.
+// servesIn reports whether one of the loops of il is not counted, and works. calls are the method's.
 func servesIn(il []byte, loops map[int]int, calls []tasks.Call) bool {
 	for start, end := range loops {
 		if counted(il, map[int]int{start: end}) {

@@ -101,7 +101,7 @@ func loopsBehind(il []byte, at, entered int) bool {
 	return false
 }
 
-// loops is loopsBehind for the method of a holder that has entered at the offset entered, or for one between it and its wait, of which entered is 0. Loops that
+// loops is loopsBehind for the method of a holder that has entered at the offset entered, or, with an entered of 0, for one between it and its wait. Loops that
 // give back in each turn what the holder has entered do not count, as of a walk along a list that locks the next node before it leaves this one.
 func (h *holder) loops(body *metadata.MethodBody, at, entered int) bool {
 	if entered == 0 || len(h.given) == 0 {

@@ -141,7 +141,7 @@ func TestContention(t *testing.T) {
 }
 
 // TestPauses checks that workers in short sleeps outside of loops do not starve a pool that takes items, if all items have their turn within a second. Long
-// sleeps, those of unknown length or in loops, many items, and a pool that takes none are different.
+// sleeps, sleeps of unknown length or in loops, many items, and a pool that takes no item are different.
 func TestPauses(t *testing.T) {
 	for _, c := range []struct {
 		why    string

@@ -830,8 +830,8 @@ func (q *Answers) handleFields(ctx context.Context, places []target.Range) []mem
 	return fields
 }
 
-// isWeakCache reports whether all but few of n handles are those of WeakReferences, which free them when the program drops the references, and most lead to
-// objects of their own, as those of a weak cache do. Many references to one object are different: something adds them again and again.
+// isWeakCache reports whether WeakReferences, which free their handles when the program drops them, have all but few of n handles, and most lead to
+// objects of their own, as in a weak cache. Many references to one object are different: something adds them again and again.
 func isWeakCache(handle string, n uint64, objects int, fields []memorymap.PointerField) bool {
 	if handleEffects[handle] != words.HandlesWatch || uint64(2*objects) < n {
 		return false

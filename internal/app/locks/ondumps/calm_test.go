@@ -1,6 +1,7 @@
 package ondumps_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -37,8 +38,8 @@ func TestCalmMoves(t *testing.T) {
 	assert.GreaterOrEqual(t, kinds[string(answer.WaitHandle)], 5, "of a Mutex")
 }
 
-// TestCalmStuck: the same code is stuck where the last of a chain waits for what nobody does. A chain of semaphores is told once, of its last one, and each is
-// named by its address; a Mutex with its owner.
+// TestCalmStuck: the same code is stuck where the last of a chain waits for what nobody does. A chain of semaphores is one finding, about its last one. Each
+// is named by its address, and a Mutex with its owner.
 func TestCalmStuck(t *testing.T) {
 	w := waitsOf(t, calmStuck)
 	walk := verdictAbout(t, w, "12 more operations wait behind these")
@@ -67,4 +68,22 @@ func TestCalmStuck(t *testing.T) {
 		assert.NotContains(t, w.Verdicts[i].Text, "System.Threading.Mutex in", "no thread runs a Mutex")
 	}
 	require.NotEmpty(t, w.Verdicts)
+}
+
+// TestUnreadWaiters: where the IL of the code that waits is not in the dump, who completes its promise is not known, and that is no finding: the subject is read in part.
+func TestUnreadWaiters(t *testing.T) {
+	w := waitsOf(t, "../../../../testdata/dumps/waits/net10-unread/net10-unread.dmp.zst")
+	waiting := 0
+	for i := range w.Operations {
+		if w.Operations[i].Name == "Shop.Core.GroupCommit.batch" {
+			waiting += w.Operations[i].Count
+		}
+	}
+	assert.Equal(t, 25, waiting)
+	assert.Empty(t, w.Verdicts)
+	var noted []string
+	for _, err := range w.Noted() {
+		noted = append(noted, err.Error())
+	}
+	assert.Contains(t, strings.Join(noted, "\n"), "who ends the waits of suspended code in Shop.Core.H.Commit: ")
 }
