@@ -2,7 +2,6 @@ package locks
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 	"time"
 
@@ -92,9 +91,9 @@ func (g *grapher) held() []answer.Verdict {
 
 // constructing describes the static constructors for which at least three threads wait. Fewer are described as other waits.
 func (g *grapher) constructing() (out []answer.Verdict) {
-	for i, first := range g.s.waits {
+	for _, first := range g.s.waits {
 		alike := g.constructorWaits(first)
-		if len(alike) < contended || len(first.runners) != 1 || g.circled[first] || slices.ContainsFunc(g.s.waits[:i], func(w *wait) bool { return w.class == first.class }) {
+		if len(alike) < contended || alike[0] != first || len(first.runners) != 1 {
 			continue
 		}
 		kind, severity := g.madeBy(first.runners[0], len(alike), isConstructor)
@@ -112,10 +111,10 @@ func (g *grapher) constructing() (out []answer.Verdict) {
 	return out
 }
 
-// constructorWaits returns the waits for the same static constructor as a wait.
+// constructorWaits returns the waits for the same static constructor as a wait, but for those in a cycle.
 func (g *grapher) constructorWaits(w *wait) (out []*wait) {
 	for _, other := range g.s.waits {
-		if w.class != 0 && other.class == w.class {
+		if w.class != 0 && other.class == w.class && !g.circled[other] {
 			out = append(out, other)
 		}
 	}
