@@ -112,6 +112,7 @@ var waitRules = []waitRule{
 	{"System.Threading.Lock", "Enter TryEnter", ActivityLock, "waits for a lock (Lock.Enter)"},
 	{"System.Threading.ReaderWriterLock*", "", ActivityLock, "waits for a reader-writer lock"},
 	{"System.Threading.SpinLock", "", ActivityLock, "waits for a spin lock"},
+	{"System.Threading.Mutex", "ReleaseMutex", ActivityRuntime, "releases a mutex"},
 	{"System.Threading.Mutex", "", ActivityLock, "waits for a mutex"},
 	{"System.Threading.SemaphoreSlim", "Wait !WaitAsync", ActivityEvent, "waits for a semaphore"},
 	{"System.Threading.ManualResetEventSlim", "Wait", ActivityEvent, "waits for an event"},

@@ -107,11 +107,11 @@ func (s *survey) mutexHolders(o objects.Object) []holder {
 // releasesMutex reports whether a method releases a Mutex.
 func releasesMutex(method string) bool { return method == "Mutex.ReleaseMutex" }
 
-// mutex returns the pace of a Mutex that threads wait for, by the code of the thread that holds it.
+// mutex returns the pace of a Mutex that threads wait for, by the code of the threads that may hold it: one of them may be about to release it.
 func (c *course) mutex(o objects.Object) pace {
 	return c.judged(o.Addr, func() pace {
 		holders := c.g.s.mutexHolders(o)
-		if len(holders) != 1 {
+		if len(holders) == 0 {
 			return pace{}
 		}
 		p := c.all(holders, c.g.atHandle(o.Addr), crowd)
