@@ -1,6 +1,7 @@
 package dac
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"iter"
@@ -361,3 +362,25 @@ func (r *Runtime) lastMissingEntry(table target.Addr, index uint32) uint32 {
 
 // syncIndexMask selects the index in SyncBlock.m_dwSyncIndex. The highest bit is a flag.
 const syncIndexMask = 0x7fffffff
+
+// Unpulsed counts the threads that wait for a pulse of a monitor and have got none: a pulse takes a thread off the list of its sync block (syncblk.cpp,
+// ThreadQueue). It returns target.ErrUnsupported if the layout lacks that list.
+func (r *Runtime) Unpulsed(b *SyncBlock) (uint32, error) {
+	if b.Lock != 0 {
+		l, err := r.ManagedLock(b.Lock)
+		return l.Pulse, cmp.Or(err, l.PulseErr)
+	}
+	at := r.off.SyncBlock.Link
+	if at == layout.Absent {
+		return 0, target.Unsupportedf("the layout of this runtime lacks the list of threads that wait for a pulse")
+	}
+	n, err := uint32(0), error(nil)
+	for link := b.Addr + target.Addr(at); ; n++ {
+		if link, err = target.Pointer(r.mem, link); err != nil || link == 0 {
+			return n, err
+		}
+		if link%8 != 0 || n == limits.Threads {
+			return n, target.Corruptf("the threads that wait for a pulse of sync block %d have no list that ends", b.Index)
+		}
+	}
+}

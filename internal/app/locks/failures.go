@@ -17,9 +17,13 @@ import (
 // A dependent is what threads or suspended code wait for and only code of the process can give, with the calls that do.
 type dependent struct {
 	thing  answer.Statement
+	does   string // what the calls do to it, as a verb
 	object target.Addr
 	on     target.Addr // the receiver of the calls
 	ends   func(method string) bool
+	lock   *lock
+	pulse  bool // of lock
+	lasts  bool // a wait for it is a fault where nobody can end it any more, unless code waits so again and again
 	waits  []*wait
 	ops    []*operation
 }
@@ -45,13 +49,46 @@ func endsTaking(method string) bool {
 	return strings.HasPrefix(class, "BlockingCollection") && strings.Contains(name, "Add")
 }
 
-// failures describes the waits that a method would have ended that has failed, if no other code that can still run leads there. It concludes nothing
-// where code can't be read.
-func (g *grapher) failures(o heap.ScanOptions) ([]answer.Verdict, error) {
+// unended describes the waits that no code which can still run ends: a method that would have has failed, or no thread, suspended method or delegate leads
+// to one. It concludes nothing where code can't be read.
+func (g *grapher) unended(o heap.ScanOptions) ([]answer.Verdict, error) {
 	waits := g.dependents()
 	if len(waits) == 0 {
 		return nil, nil
 	}
+	faults, err := g.faults(o)
+	if err != nil {
+		return nil, err
+	}
+	var out []answer.Verdict
+	for i := range waits[:min(len(waits), mostDependents)] {
+		d := &waits[i]
+		lost := g.mayBeLost(d)
+		if len(faults) == 0 && !lost {
+			continue
+		}
+		r, err := g.s.reaching(d.sought)
+		if err != nil {
+			return nil, err
+		}
+		if r == nil || r.outside || r.calls == 0 || !d.alone(r) {
+			continue
+		}
+		if i := slices.IndexFunc(faults, func(t answer.FaultedTask) bool {
+			return g.s.found.tasks.ThrownThrough(t.Exceptions[0].Object, r.leads.Has)
+		}); i >= 0 && !d.pulse {
+			out = append(out, g.failure(d, &faults[i]))
+		} else if lost {
+			if v := g.lost(d, r); v != nil {
+				out = append(out, *v)
+			}
+		}
+	}
+	return out, nil
+}
+
+// faults returns the failed tasks with exceptions that nobody has looked at.
+func (g *grapher) faults(o heap.ScanOptions) ([]answer.FaultedTask, error) {
 	set, err := g.s.taskSet(o)
 	if set == nil || err != nil {
 		return nil, err
@@ -60,30 +97,13 @@ func (g *grapher) failures(o heap.ScanOptions) ([]answer.Verdict, error) {
 	if err != nil {
 		return nil, err
 	}
-	faults := slices.DeleteFunc(list.Faults, func(t answer.FaultedTask) bool {
+	return slices.DeleteFunc(list.Faults, func(t answer.FaultedTask) bool {
 		return t.Awaited || len(t.Exceptions) == 0 || t.Exceptions[0].Began.S == ""
-	})
-	if len(faults) == 0 {
-		return nil, nil
-	}
-	var out []answer.Verdict
-	for _, d := range waits[:min(len(waits), mostDependents)] {
-		r, err := g.s.reaching(func(method string) (target.Addr, bool) { return d.on, d.ends(method) })
-		if err != nil {
-			return nil, err
-		}
-		if r == nil || r.outside || r.calls == 0 || !d.alone(r) {
-			continue
-		}
-		for i := range faults {
-			if t := &faults[i]; g.s.found.tasks.ThrownThrough(t.Exceptions[0].Object, r.leads.Has) {
-				out = append(out, g.failure(&d, t))
-				break
-			}
-		}
-	}
-	return out, nil
+	}), nil
 }
+
+// sought selects the calls that end the wait.
+func (d *dependent) sought(method string) (target.Addr, bool) { return d.on, d.ends(method) }
 
 // alone reports whether no thread can end the wait but those that wait themselves.
 func (d *dependent) alone(r *reach) bool {
@@ -123,18 +143,28 @@ func (g *grapher) dependents() (out []dependent) {
 		var d *dependent
 		switch {
 		case t.lock != nil && t.lock.count <= 0:
-			d = of(t.addr, func() *dependent { return g.dependent(t, t.addr, gives) })
+			d = of(t.addr, func() *dependent { return g.semaphoreOf(t.lock) })
 		case t.channel != nil && t.channel.kind == &channelKind && !t.writes && t.channel.items.Value == 0:
 			d = of(t.addr, func() *dependent { return g.dependent(t, g.s.writerOf(t.channel.object), endsChannel) })
 		case t.cause == tasks.CausePromise && t.source != 0 && t.addr == 0:
-			d = of(t.source, func() *dependent { return g.dependent(t, t.source, settles) })
+			d = of(t.source, func() *dependent {
+				d := g.dependent(t, t.source, settles)
+				d.does, d.lasts = "completes it", true
+				return d
+			})
+		case t.cause == tasks.CausePool:
+			if scheduler, class, err := g.s.found.tasks.Scheduler(op.leaf); err == nil && scheduler != 0 && !answer.LibraryMethod(class) {
+				d = of(scheduler, func() *dependent {
+					return &dependent{thing: t.says, does: "runs its tasks", on: scheduler, ends: runsTask, lasts: true}
+				})
+			}
 		}
 		if d != nil {
 			d.ops = append(d.ops, op)
 		}
 	}
 	for _, w := range g.s.waits {
-		if w.pulse || w.join || w.more > 0 || len(w.runners) > 0 || len(w.tasks) > 0 || !w.ends.IsZero() || w.timeout >= 0 || w.library {
+		if w.join || w.more > 0 || len(w.runners) > 0 || len(w.tasks) > 0 || !w.ends.IsZero() || w.timeout >= 0 || w.library {
 			continue
 		}
 		var d *dependent
@@ -146,12 +176,11 @@ func (g *grapher) dependents() (out []dependent) {
 			}
 		} else if is, ok := w.signaled(); ok {
 			d = of(is.object, func() *dependent {
-				return &dependent{thing: g.what(w), on: is.object, ends: func(method string) bool { return slices.Contains(signals[is.kind], method) }}
+				return &dependent{thing: g.signalThing(w), does: is.verb(), on: is.object, lock: w.lock, pulse: w.pulse, lasts: w.pulse || w.lock != nil || g.s.ownEvent(w.object),
+					ends: func(method string) bool { return slices.Contains(signals[is.kind], method) }}
 			})
 		} else if w.lock != nil && w.lock.Kind == answer.LockSemaphore && w.lock.count <= 0 {
-			d = of(w.lock.Address, func() *dependent {
-				return &dependent{thing: g.lockText(w.lock), on: w.lock.Address, ends: gives}
-			})
+			d = of(w.lock.Address, func() *dependent { return g.semaphoreOf(w.lock) })
 		}
 		if d != nil {
 			d.waits = append(d.waits, w)
@@ -159,6 +188,25 @@ func (g *grapher) dependents() (out []dependent) {
 	}
 	slices.SortStableFunc(out, func(a, b dependent) int { return cmp.Compare(len(b.ops)+len(b.waits), len(a.ops)+len(a.waits)) })
 	return out
+}
+
+// semaphoreOf describes a SemaphoreSlim without permits.
+func (g *grapher) semaphoreOf(l *lock) *dependent {
+	return &dependent{thing: g.lockText(l), does: "releases it", on: l.Address, ends: gives, lock: l, lasts: true}
+}
+
+// runsTask reports whether a method runs a task of its TaskScheduler.
+func runsTask(method string) bool {
+	_, name, _ := strings.Cut(method, ".")
+	return name == "TryExecuteTask"
+}
+
+// signalThing names what a thread waits for a signal of.
+func (g *grapher) signalThing(w *wait) answer.Statement {
+	if w.pulse {
+		return words.PulseOfObject.Of(g.lockOrObject(w))
+	}
+	return g.what(w)
 }
 
 // dependent describes what suspended code waits for, with the calls that end such waits.

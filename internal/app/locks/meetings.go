@@ -28,6 +28,17 @@ type signal struct {
 	object target.Addr
 }
 
+// verb returns what the calls do.
+func (s signal) verb() string {
+	switch s.kind {
+	case answer.LockBarrier, answer.LockCountdown:
+		return "signals it"
+	case waitPulse:
+		return "gives one"
+	}
+	return "sets it"
+}
+
 // signaled returns what would end a wait, if it is for a thing that no thread owns.
 func (w *wait) signaled() (signal, bool) {
 	s := signal{kind: answer.WaitHandle, object: w.object.Addr}
@@ -46,8 +57,8 @@ func (g *grapher) meets(w *wait) bool {
 		strings.HasPrefix(w.called, "System.Threading."+string(w.lock.Kind)+".") // and no library does for itself
 }
 
-// meetings describes the Barriers and CountdownEvents that threads wait for, if no thread can still signal them, or only threads that wait for what
-// only threads in such waits would do. It concludes nothing if other code may reach such a method.
+// meetings describes the Barriers and CountdownEvents that threads wait for, if only threads can still signal them that wait for what only threads in such
+// waits would do. It concludes nothing if other code may reach such a method.
 func (g *grapher) meetings() ([]answer.Verdict, error) {
 	if !slices.ContainsFunc(g.s.waits, g.meets) {
 		return nil, nil
@@ -68,8 +79,7 @@ func (g *grapher) meetings() ([]answer.Verdict, error) {
 }
 
 // stuck returns the waits that only threads in such waits can end, with these threads. It begins with the waits that start selects. The waiters of one thing do not end each other's waits: at a
-// Barrier they have arrived. A Barrier or CountdownEvent that code has signaled, but no thread can any more, is in it without a thread: without any signal
-// the wait may be without an end on purpose.
+// Barrier they have arrived.
 func (g *grapher) stuck(start func(*wait) bool) (map[*wait][]*stackwalk.Thread, error) {
 	out := map[*wait][]*stackwalk.Thread{}
 	seen := map[*wait]bool{}
@@ -89,7 +99,7 @@ func (g *grapher) stuck(start func(*wait) bool) (map[*wait][]*stackwalk.Thread, 
 			if r == nil || r.outside || r.calls == 0 {
 				continue
 			}
-			if need = g.signalersOf(w, r); len(need) == 0 && !(g.meets(w) && w.lock.signaled) {
+			if need = g.signalersOf(w, r); len(need) == 0 {
 				continue
 			}
 			if before, err := g.signaledBefore(w, need, r); before || err != nil {
@@ -157,14 +167,11 @@ func (g *grapher) meeting(l *lock, stuck map[*wait][]*stackwalk.Thread) answer.V
 	if !l.arrived.IsZero() {
 		state = l.arrived
 	}
-	says := words.NobodySignals.Of(g.waiting(alike), g.lockName(l), state)
-	if len(others) > 0 {
-		var each []answer.Statement
-		for _, w := range others[:min(len(others), listedWaiters)] {
-			each = append(each, words.ItselfWaits.Of(g.name(w.thread), g.waits(w), g.placeOf(w), answer.Statement{}))
-		}
-		says = words.Meeting.Of(g.waiting(alike), g.lockName(l), state, words.N(len(others)), words.Join("", each...))
+	var each []answer.Statement
+	for _, w := range others[:min(len(others), listedWaiters)] {
+		each = append(each, words.ItselfWaits.Of(g.name(w.thread), g.waits(w), g.placeOf(w), answer.Statement{}))
 	}
+	says := words.Meeting.Of(g.waiting(alike), g.lockName(l), state, words.N(len(others)), words.Join("", each...))
 	v := answer.Conclude(answer.FindingWait, says, answer.StrengthPossible, g.evidences(slices.Concat(alike, others))...)
 	v.Because(words.SignalsIL.Of())
 	v.Count, v.Sites, v.Thing = len(alike), g.sites(alike), g.lockName(l).Text

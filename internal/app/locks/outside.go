@@ -137,9 +137,23 @@ func pathsFrom(md *dac.MethodDesc, body *metadata.MethodBody, offset int) (*code
 	return p, nil
 }
 
-// reaching returns what may still make a call that is sought: threads from where they stand, suspended methods, and delegates that live. It returns
-// nil if that is not known: some code could not be read, or an object that has some may be missing. The error is the context's.
+// reaching returns what may still make a call that is sought: threads from where they stand, suspended methods, delegates that live, and what a library or
+// reflection may call. It returns nil if that is not known: some code could not be read, or an object that has some may be missing. The error is the context's.
 func (s *survey) reaching(sought tasks.Sought) (*reach, error) {
+	r, err := s.leading(sought)
+	if r == nil || err != nil || r.outside || r.calls == 0 {
+		return r, err
+	}
+	reflects, err := s.reflecting()
+	if err != nil {
+		return nil, err
+	}
+	r.outside = reflects == byProgram || reflects == byLibrary && r.leads.Unnamed
+	return r, nil
+}
+
+// leading is reaching without what only reflection calls.
+func (s *survey) leading(sought tasks.Sought) (*reach, error) {
 	if !s.whole || s.lost || s.partial {
 		return nil, s.ctx.Err()
 	}
@@ -164,6 +178,53 @@ func (s *survey) reaching(sought tasks.Sought) (*reach, error) {
 	}
 	out.outside = out.outside || s.delegated(leads, sought)
 	return out, s.ctx.Err()
+}
+
+// A reflection says who may still call methods by reflection.
+type reflection uint8
+
+const (
+	unreflected reflection = iota + 1 // no code that can still run
+	byLibrary                         // a library that is not the runtime's own: it may call what nothing in the program names
+	byProgram                         // code of the program, or code that it has made at run time: it may call anything
+)
+
+// reflects reports whether a method calls another one by reflection, or makes a delegate or code that does.
+func reflects(method string) bool {
+	class, name, _ := strings.Cut(method, ".")
+	switch name {
+	case "Invoke", "DynamicInvoke", "InvokeMember", "CreateDelegate", "SetValue", "Compile", "GetFunctionPointer":
+		return slices.Contains([]string{"MethodBase", "MethodInfo", "ConstructorInfo", "MethodInvoker", "ConstructorInvoker", "Type", "Delegate", "PropertyInfo", "DynamicMethod",
+			"LambdaExpression", "Expression", "Binder", "RuntimeMethodHandle"}, class)
+	}
+	return false
+}
+
+// reflecting determines once who may still call methods by reflection.
+func (s *survey) reflecting() (reflection, error) {
+	if s.reflection != 0 {
+		return s.reflection, nil
+	}
+	sought := func(method string) (target.Addr, bool) { return 0, reflects(method) }
+	r, err := s.leading(sought)
+	switch {
+	case err != nil:
+		return 0, err
+	case r == nil || r.outside || len(r.threads) > 0 || r.calls > 0 && s.compiled():
+		s.reflection = byProgram
+	case s.found.tasks.Foreign():
+		s.reflection = byLibrary
+	default:
+		s.reflection = unreflected
+	}
+	return s.reflection, nil
+}
+
+// compiled reports whether a delegate lives with a method that was made at run time, as by expressions.
+func (s *survey) compiled() bool {
+	return slices.ContainsFunc(s.bound, func(b boundCall) bool {
+		return b.method != nil && b.method.Kind == dac.MethodDynamic && s.lives(b.delegate)
+	})
 }
 
 // delegated reports whether a delegate lives that leads to a call that is sought.

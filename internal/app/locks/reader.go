@@ -146,6 +146,7 @@ type survey struct {
 	graph      func() (*graph.Graph, error) // see Options
 	living     func(target.Addr) bool       // set by lives
 	signaling  map[signal]*reach            // set by signalers
+	reflection reflection                   // set by reflecting
 }
 
 // Describe lists the locks that are held or waited for, and records what could not be read. The error is ctx's.

@@ -86,11 +86,11 @@ func (r *Reader) Waits(ctx context.Context, o Options) (*answer.Waits, error) {
 	if err != nil {
 		return nil, err
 	}
-	failed, err := g.failures(o.Scan)
+	unended, err := g.unended(o.Scan)
 	if err != nil {
 		return nil, err
 	}
-	rest := slices.Concat(met, failed, g.lostPulses(), g.chains(), g.outsiders(groups), g.suspended(groups), g.rings(), g.abandonedWaiters(), g.standing())
+	rest := slices.Concat(met, unended, g.lostPulses(), g.chains(), g.outsiders(groups), g.suspended(groups), g.rings(), g.abandonedWaiters(), g.standing())
 	slices.SortStableFunc(rest, func(a, b answer.Verdict) int { return cmp.Or(byKind(a, b), byStrength(a, b)) })
 	out.Verdicts = append(out.Verdicts, rest...)
 	queued, err := g.queuedItems()
@@ -162,7 +162,7 @@ func newGrapher(s *survey) *grapher {
 	return &grapher{s: s, rows: map[*stackwalk.Thread]*answer.ThreadWait{}, of: map[*stackwalk.Thread]*wait{},
 		circled: map[*wait]bool{}, described: map[*wait]bool{}, entered: map[*lock][]*wait{}, holding: map[target.Addr]bool{},
 		takers: map[target.Addr][]holder{}, readings: map[target.Addr]readerList{}, threadsRead: map[target.Addr]threadsReading{},
-		counted: map[target.Addr]bool{}, failed: map[*operation]bool{}}
+		counted: map[target.Addr]bool{}, failed: map[*operation]bool{}, lostThings: map[target.Addr]bool{}}
 }
 
 // A grapher describes waits and where they lead.
@@ -182,7 +182,8 @@ type grapher struct {
 	threadsRead map[target.Addr]threadsReading // by channel or pipe
 	atLock      map[*lock]int                  // how many wait for it; set by waiters
 
-	failed     map[*operation]bool            // a task that failed would have ended their waits
+	failed     map[*operation]bool            // a task that failed would have ended their waits, or nobody can
+	lostThings map[target.Addr]bool           // what nobody can give any more
 	completing map[target.Addr]*completerList // by TaskCompletionSource: the suspended methods that complete it later
 }
 

@@ -405,19 +405,25 @@ func (r *Reader) turnWords(w waiter) (answer.Statement, error) {
 
 // SchedulerOf returns the class of a task's TaskScheduler, or "" for the thread pool's.
 func (r *Reader) SchedulerOf(task target.Addr) (string, error) {
+	_, class, err := r.Scheduler(task)
+	return class, err
+}
+
+// Scheduler returns a task's TaskScheduler with its class, or 0 and "" for the thread pool's.
+func (r *Reader) Scheduler(task target.Addr) (scheduler target.Addr, class string, err error) {
 	k, err := r.kindOf(task)
 	if err != nil || k.task == nil {
-		return "", err
+		return 0, "", err
 	}
 	o, err := k.task.Scheduler.Object(objects.InstanceAt(task))
 	if err != nil || o.Addr == 0 {
-		return "", err
+		return 0, "", err
 	}
 	name, err := o.Type.ManagedName()
 	if name == "System.Threading.Tasks.ThreadPoolTaskScheduler" {
-		name = ""
+		return 0, "", err
 	}
-	return name, err
+	return o.Addr, name, err
 }
 
 // limited reports whether a promise is a request in the queue of a rate limiter. The limiter is its state object

@@ -35,6 +35,7 @@ type program struct {
 	named   map[string][]programMethod // the methods that have a name
 	callers map[string][]programMethod // the methods whose IL has a name
 	bare    map[string][]string        // the names in IL, by the name without the type
+	pointed map[string]bool            // the methods that the program takes the address of, not for a delegate
 }
 
 // readProgram reads the IL of the program's modules. What can't be read may call anything, so that it is an error.
@@ -43,7 +44,7 @@ func (r *Reader) readProgram() (*program, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &program{map[target.Addr]*dac.Module{}, map[string][]programMethod{}, map[string][]programMethod{}, map[string][]string{}}
+	p := &program{map[target.Addr]*dac.Module{}, map[string][]programMethod{}, map[string][]programMethod{}, map[string][]string{}, map[string]bool{}}
 	size := 0
 	for _, m := range modules {
 		if name, err := m.SimpleName(); err == nil && answer.LibraryMethod(name+".") {
@@ -81,10 +82,15 @@ func (p *program) add(code *dac.CodeReader, m *dac.Module, size *int) error {
 		if *size += len(body.Code); *size > maxProgramIL {
 			return target.Unsupportedf("a program with more than %d bytes of IL", maxProgramIL)
 		}
+		pointed := "" // the method that the instruction before takes the address of
 		for in, err := range metadata.Instructions(body.Code) {
 			if err != nil {
 				return err
 			}
+			if pointed != "" && in.Opcode.String() != "newobj" {
+				p.pointed[pointed] = true
+			}
+			pointed = ""
 			if in.Kind != metadata.OperandMethod && in.Kind != metadata.OperandToken {
 				continue
 			}
@@ -92,6 +98,9 @@ func (p *program) add(code *dac.CodeReader, m *dac.Module, size *int) error {
 			if !ok {
 				name = ilcalls.MemberName(md, in.Token())
 				names[in.Token()] = name
+			}
+			if op := in.Opcode.String(); op == "ldftn" || op == "ldvirtftn" {
+				pointed = name
 			}
 			if list := p.callers[name]; name != "" && (len(list) == 0 || list[len(list)-1] != at) {
 				p.callers[name] = append(list, at)
@@ -111,11 +120,14 @@ type Leads struct {
 	sought Sought
 	// Calls counts the methods with such a call.
 	Calls int
-	// Open reports that code outside of the program may call one of the methods without a delegate: it takes the place of a method of a library,
-	// or nothing in the program names it, and an object with it exists.
+	// Open reports that code outside of the program may call one of the methods without a delegate: it takes the place of a method of a library, is marked
+	// by an attribute, or has its address taken for native code.
 	Open bool
+	// Unnamed reports that nothing in the program names one of the methods, and that an object with it exists. Only reflection calls such a method.
+	Unnamed bool
 	// Objects reports that there is such an object. Code that has it may call the method without naming its class.
 	Objects bool
+	direct  []programMethod // those with such a call
 	methods map[programMethod]bool
 	names   map[string]bool // the names of methods
 	virtual map[string]bool // the names of virtual methods, without their types
@@ -155,69 +167,78 @@ func (r *Reader) Leads(ctx context.Context, h *heap.Heap, sought Sought) (*Leads
 			}
 		}
 	}
-	l.Calls = len(l.methods)
+	l.Calls, l.direct = len(l.methods), slices.Clone(todo)
 	for len(todo) > 0 && ctx.Err() == nil {
 		m := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
-		callers, open, err := l.callers(ctx, h, p, m)
+		callers, err := l.callers(ctx, h, p, m)
 		if err != nil {
 			return nil, err
 		}
-		l.Open = l.Open || open
 		add(callers)
 	}
 	return l, ctx.Err()
 }
 
-// callers returns the methods that may call m, and whether code outside of the program may.
-func (l *Leads) callers(ctx context.Context, h *heap.Heap, p *program, m programMethod) (out []programMethod, open bool, err error) {
+// callers returns the methods that may call m. It sets Open and Unnamed if code outside of the program may.
+func (l *Leads) callers(ctx context.Context, h *heap.Heap, p *program, m programMethod) (out []programMethod, err error) {
 	md, err := p.modules[m.module].Metadata()
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	def, err := md.MethodDef(m.row)
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	owner, err := md.MethodOwner(m.row)
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	name := ilcalls.MemberName(md, metadata.NewToken(metadata.TableMethodDef, m.row))
 	l.names[name] = true
 	if starts := startsMachine(md, owner, name); starts != "" {
-		out, open = p.named[starts], len(p.named[starts]) == 0
+		out, open := p.named[starts], len(p.named[starts]) == 0
 		if !open && !implements(md, owner, "System.Runtime.CompilerServices.IAsyncStateMachine") { // else its box shows whether it goes on
 			open, err = l.exists(ctx, h, md, owner)
 		}
-		return out, open, err
+		l.Open = l.Open || open
+		return out, err
+	}
+	bare := nameOf(name)
+	if bare == "cctor" {
+		l.Open = l.Open || !l.r.initialised(md, owner)
+		return p.callers[name], nil
 	}
 	out = append(out, p.callers[name]...)
+	open := p.pointed[name] || marked(md, m.row)
 	if def.Flags&methodVirtual != 0 {
-		bare := nameOf(name)
 		l.virtual[bare] = true
 		for _, other := range p.bare[bare] {
 			out = append(out, p.callers[other]...)
 		}
-		open = ofLibrary(md, owner) || slices.Contains([]string{"Finalize", "ToString", "Equals", "GetHashCode"}, bare)
+		open = open || ofLibrary(md, owner) || slices.Contains([]string{"Finalize", "ToString", "Equals", "GetHashCode"}, bare)
 	}
 	static := def.Flags&methodStatic != 0
-	named := len(out) > 0 || static && slices.Contains(entryNames, nameOf(name)) || nameOf(name) != "cctor" && unused(md, m.row, &def)
-	if nameOf(name) == "cctor" && l.r.initialised(md, owner) {
-		return out, false, nil
+	unnamed := len(out) == 0 && !(static && slices.Contains(entryNames, bare)) && !(def.Flags&methodAccess == methodPrivate && def.Flags&methodVirtual == 0)
+	if !open && !unnamed {
+		return out, nil
 	}
-	if open = open || !named; !open || static || nameOf(name) == "ctor" {
-		return out, open, nil
+	if !static && bare != "ctor" { // It needs an object. Code that creates one leads to the method.
+		short, _, _ := strings.Cut(name, ".")
+		if made := p.callers[short+"..ctor"]; len(made) == 0 {
+			open = true
+		} else {
+			l.names[short+"..ctor"] = true
+			exists, err := l.exists(ctx, h, md, owner)
+			if err != nil {
+				return nil, err
+			}
+			open, unnamed = open && exists, unnamed && exists
+			out = append(out, made...)
+		}
 	}
-	// It needs an object. Code that creates one leads to the method.
-	short, _, _ := strings.Cut(name, ".")
-	made := p.callers[short+"..ctor"]
-	if len(made) == 0 {
-		return out, true, nil
-	}
-	l.names[short+"..ctor"] = true
-	open, err = l.exists(ctx, h, md, owner)
-	return append(out, made...), open, err
+	l.Open, l.Unnamed = l.Open || open, l.Unnamed || unnamed
+	return out, nil
 }
 
 // initialised reports whether the static constructor of a class has run, which it does once: the class has static fields with values.
@@ -238,10 +259,31 @@ func (r *Reader) initialised(md *metadata.Metadata, class uint32) bool {
 	return false
 }
 
-// unused reports whether a method that no code names is called by nobody: it is private, and has no attribute for which others look.
-func unused(md *metadata.Metadata, row uint32, def *metadata.MethodDefRow) bool {
+// ownAttributes begin the names of the attributes that no library looks for to call a method.
+var ownAttributes = []string{"System.Runtime.CompilerServices.", "System.Runtime.Versioning.", "System.Diagnostics.", "System.Security."}
+
+// marked reports whether a method has an attribute for which others may look to call it.
+func marked(md *metadata.Metadata, row uint32) bool {
 	list, err := md.CustomAttributes(metadata.NewToken(metadata.TableMethodDef, row))
-	return err == nil && list.Len() == 0 && def.Flags&methodAccess == methodPrivate && def.Flags&methodVirtual == 0
+	if err != nil {
+		return true
+	}
+	for at := range list.All() {
+		a, err := md.CustomAttribute(at)
+		if err != nil {
+			return true
+		}
+		class, err := md.AttributeType(a)
+		if err != nil {
+			return true
+		}
+		name, err := md.TypeFullName(class)
+		own := func(prefix string) bool { return strings.HasPrefix(name, prefix) }
+		if err != nil || strings.LastIndexByte(name, '.') != len("System") && !slices.ContainsFunc(ownAttributes, own) {
+			return true
+		}
+	}
+	return false
 }
 
 // exists reports whether the heap has objects of a class, or of one derived from it.
@@ -570,6 +612,74 @@ func (l *Leads) of(path *ilcalls.Path, md *dac.MethodDesc, this func() Receiver)
 	}
 	on := this()
 	return l.r.follow(on.Class, on.At, path)
+}
+
+// Only reports whether all methods with a call that is sought are among methods.
+func (l *Leads) Only(methods []*dac.MethodDesc) bool {
+	return !slices.ContainsFunc(l.direct, func(m programMethod) bool {
+		return !slices.ContainsFunc(methods, func(md *dac.MethodDesc) bool {
+			in, err := md.Module()
+			return err == nil && m == programMethod{in.Addr, md.Token.Row()}
+		})
+	})
+}
+
+// Names reports whether the program's IL names one of the methods, each with its type and without the namespace.
+func (r *Reader) Names(methods ...string) (bool, error) {
+	if r == nil || r.code == nil {
+		return false, target.Unsupportedf("no methods")
+	}
+	p, err := r.program.Get(r.readProgram)
+	if err != nil {
+		return false, err
+	}
+	return slices.ContainsFunc(methods, func(name string) bool { return len(p.callers[name]) > 0 }), nil
+}
+
+// MemberName returns the name by which IL calls the method of a token: with its type and without the namespace.
+func MemberName(md *metadata.Metadata, t metadata.Token) string { return ilcalls.MemberName(md, t) }
+
+// Ran reports whether one of the methods that lead to calls which are sought was compiled, so that it has run; with direct, whether one with such a call was.
+func (l *Leads) Ran(direct bool) bool {
+	if direct {
+		return slices.ContainsFunc(l.direct, l.ran)
+	}
+	for m := range l.methods {
+		if l.ran(m) {
+			return true
+		}
+	}
+	return false
+}
+
+// ran reports whether a method was compiled. What can't be read was not.
+func (l *Leads) ran(m programMethod) bool {
+	p, err := l.r.program.Get(l.r.readProgram)
+	if err != nil {
+		return false
+	}
+	at, err := p.modules[m.module].Lookup(dac.MapMethodDef, m.row)
+	if err != nil || at == 0 {
+		return false
+	}
+	md, err := l.r.code.MethodDesc(at)
+	if err != nil {
+		return false
+	}
+	code, err := l.r.code.NativeCode(md)
+	return err == nil && code != 0
+}
+
+// Foreign reports whether a library other than the runtime's own is loaded. It may call methods of the program by reflection.
+func (r *Reader) Foreign() bool {
+	if r == nil || r.code == nil {
+		return true
+	}
+	modules, err := r.code.Runtime().KnownModules()
+	return err != nil || slices.ContainsFunc(modules, func(m *dac.Module) bool {
+		name, err := m.SimpleName()
+		return err != nil || answer.LibraryMethod(name+".") && !strings.HasPrefix(name, "System.") && !strings.HasPrefix(name, "Microsoft.Win32.")
+	})
 }
 
 // Goes reports whether a suspended method of the set leads to a call that is sought, in the code that it may still reach. What can't be read does. A

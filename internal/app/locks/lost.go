@@ -1,0 +1,215 @@
+package locks
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/internal/app/tasks"
+	"github.com/sosgo/sosgo/internal/words"
+	"github.com/sosgo/sosgo/metadata"
+	"github.com/sosgo/sosgo/objects"
+)
+
+// manyLost is how many threads or operations must wait for what nobody can end any more, if nothing shows that code which ends such waits has run.
+const manyLost = 3
+
+// mayBeLost reports whether waits that nobody can end would be a finding. Code that takes the next item or signal again and again may wait for ever: nobody
+// suffers from it. Nor does the end of the process that an entry point waits for.
+func (g *grapher) mayBeLost(d *dependent) bool {
+	if len(d.waits)+len(d.ops) == 0 || slices.ContainsFunc(d.waits, func(w *wait) bool { return w.entry || w.set() || g.circled[w] || !w.ofSystem() }) {
+		return false
+	}
+	switch {
+	case d.lock != nil && d.pulse:
+		return len(d.waits) > 1 && !d.lock.Held && d.lock.owner == nil && g.unpulsed(d)
+	case d.lock != nil && d.lock.Kind == answer.LockSemaphore:
+		u := g.s.uses[d.lock]
+		if u != nil && (u.gives || u.blindWaiters || u.partial || u.unread+u.blind+len(u.holders)+len(u.inside)+len(u.hiding) > 0) {
+			return false // it may pass from one to the next
+		}
+	case d.lock != nil && (d.lock.Kind == answer.LockBarrier || d.lock.Kind == answer.LockCountdown):
+		return d.lock.signaled // without any signal the wait may be without an end on purpose
+	}
+	loops := map[*tasks.AwaitPoint]awaitLoop{}
+	return d.lasts && !slices.ContainsFunc(d.waits, g.s.takesNext) &&
+		!slices.ContainsFunc(d.ops, func(op *operation) bool { return op.entry || op.idle() != "" || g.s.turnOf(op, loops) != noTurn })
+}
+
+// ofSystem reports whether the program has called a wait of System.Threading itself.
+func (w *wait) ofSystem() bool { return !w.library && strings.HasPrefix(w.called, "System.Threading.") }
+
+// takesNext reports whether a thread waits in a loop that neither counts nor takes one element after the other: in the innermost method of the program, or
+// further out where nothing in the turn before has taken what the thread works on.
+func (s *survey) takesNext(w *wait) bool {
+	if s.readCode() != nil {
+		return true
+	}
+	inner := true
+	for _, f := range s.code {
+		if f.thread != w.thread {
+			continue
+		}
+		if f.at < 0 || f.loops && s.turns(f, inner) {
+			return true
+		}
+		inner = false
+	}
+	return inner // no method of the program is on the stack
+}
+
+// turns reports whether a loop around the place of a frame is without an end of its own, and has nothing before that place that takes an item, if not inner.
+func (s *survey) turns(f *codeFrame, inner bool) bool {
+	body, err := dac.CodeOf(f.frame.Runtime).IL(f.method)
+	if err != nil {
+		return true
+	}
+	meta, err := f.method.Metadata()
+	if err != nil {
+		return true
+	}
+	g, err := readFlow(&body)
+	if err != nil {
+		return true
+	}
+	loops, err := loopsAround(body.Code, f.at)
+	if err != nil {
+		return true
+	}
+	around, err := s.around(f.thread, &f.frame, f.method)
+	if err != nil {
+		return true
+	}
+	for start, end := range loops {
+		c := cycle{g, start, end, func(t metadata.Token) string { return tasks.MemberName(meta, t) }}
+		if c.counts() {
+			continue
+		}
+		if inner || !slices.ContainsFunc(around.Before, func(call tasks.Call) bool { return call.Offset >= start && getsWork(call.Method) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// getsWork reports whether a method has a name by which queues, listeners and streams give what is to be worked on.
+func getsWork(method string) bool {
+	_, name, _ := strings.Cut(method, ".")
+	return slices.ContainsFunc([]string{"Take", "TryTake", "Dequeue", "TryDequeue", "Accept", "Receive", "Read", "Get"}, func(verb string) bool {
+		return strings.HasPrefix(name, verb) && !strings.HasPrefix(name, "get_")
+	})
+}
+
+// unpulsed reports whether no thread that waits for a pulse of a monitor has got one, and their code does not wait only while a collection is empty.
+func (g *grapher) unpulsed(d *dependent) bool {
+	s := g.s
+	for _, w := range d.waits {
+		f, err := s.waitsIn(w.thread)
+		if err != nil || f == nil {
+			return false
+		}
+		if o, _, err := s.emptyWhile(w.thread, &f.frame, f.method); err != nil || o.Addr != 0 {
+			return false
+		}
+	}
+	for b, err := range s.r.rt.SyncBlocks() {
+		if err == nil && b.Object == d.lock.Address {
+			n, err := s.r.rt.Unpulsed(&b)
+			return err == nil && int(n) == len(d.waits) && b.Waiters == 0 && !b.Held
+		}
+	}
+	return false
+}
+
+// lost describes waits that no code can end any more, by what the threads and the code that can still run lead to. It returns nil where they may be so on
+// purpose.
+func (g *grapher) lost(d *dependent, r *reach) *answer.Verdict {
+	n := len(d.waits) + len(d.ops)
+	switch {
+	case d.pulse:
+		if len(r.threads) == 0 || !r.leads.Only(g.methodsOf(d.waits)) {
+			return nil // others have done so, and may have had their last turn on purpose
+		}
+	case d.lasts && !(n >= manyLost && r.leads.Ran(false)) && !r.leads.Ran(true):
+		return nil // what ends the wait was never begun
+	}
+	var says answer.Statement
+	if len(d.ops) > 0 {
+		state := answer.Statement{}
+		if t := d.ops[0].thing; !t.state.IsZero() {
+			state = words.CommaState.Of(t.state)
+		}
+		says = words.OperationsWait.Of(words.N(len(d.ops)), d.thing, state)
+	} else {
+		says = words.WaitersFor.Of(g.waiting(d.waits), d.thing)
+		if d.lock != nil && !d.pulse {
+			state := d.lock.Counts
+			if !d.lock.arrived.IsZero() {
+				state = d.lock.arrived
+			}
+			says = words.WaitersFor.Of(g.waiting(d.waits), words.ThingInState.Of(d.thing, state))
+		}
+	}
+	kind := answer.FindingWait
+	switch {
+	case d.lock != nil && d.lock.Kind == answer.LockSemaphore:
+		kind = answer.FindingPermits
+	case len(d.ops) > 0 && d.ops[0].thing.kind == answer.WaitPromise:
+		kind = answer.FindingPromises
+	}
+	v := answer.Conclude(kind, says, answer.StrengthLikely, g.evidences(d.waits)...)
+	end := words.NobodyEnds
+	if len(r.threads) > 0 {
+		end = words.NobodyElseEnds
+	}
+	v.Statement = v.Plus(end.Of(words.Text(d.does)))
+	if d.pulse {
+		v.Because(words.InPulseList.Of(words.N(n)))
+	}
+	v.Because(words.SignalsIL.Of())
+	v.Rests = words.Searched
+	v.Severity = answer.SeverityWarning
+	if len(d.waits) >= manyLost || len(d.ops) >= manyOnOne {
+		v.Severity = answer.SeverityHigh
+	}
+	v.Count, v.Sites, v.Thing = n, g.sites(d.waits), d.thing.Text
+	v.Class = g.s.classes[d.object]
+	v.Show = []string{"dumpobj " + addressText(d.object)}
+	for _, w := range d.waits {
+		g.described[w] = true
+	}
+	for _, op := range d.ops {
+		g.failed[op] = true
+	}
+	g.lostThings[d.object] = true
+	if len(d.waits) > 0 {
+		v.Show = append(v.Show, g.show(d.waits[0])...)
+	}
+	if len(d.ops) > 0 {
+		v.Sites = append(v.Sites, answer.Site{Method: d.ops[0].method, Does: string(d.ops[0].thing.kind), Count: len(d.ops)})
+		v.Show = append(v.Show, "dumpasync -address "+addressText(d.ops[0].box))
+	}
+	return &v
+}
+
+// methodsOf returns the methods of the program on the stacks of threads.
+func (g *grapher) methodsOf(waits []*wait) (out []*dac.MethodDesc) {
+	for _, f := range g.s.code {
+		if slices.ContainsFunc(waits, func(w *wait) bool { return w.thread == f.thread }) {
+			out = append(out, f.method)
+		}
+	}
+	return out
+}
+
+// ownEvent reports whether a WaitHandle is an event without a name to which native code and other objects of the process have no handle.
+func (s *survey) ownEvent(o objects.Object) bool {
+	name, err := s.r.b.Definition(o.Type)
+	if err != nil || name != "System.Threading.ManualResetEvent" && name != "System.Threading.AutoResetEvent" {
+		return false
+	}
+	shares, err := s.found.tasks.Names("WaitHandle.get_SafeWaitHandle", "WaitHandle.set_SafeWaitHandle", "WaitHandle.get_Handle", "WaitHandle.set_Handle", "WaitHandleExtensions.GetSafeWaitHandle",
+		"WaitHandleExtensions.SetSafeWaitHandle")
+	return err == nil && !shares
+}
