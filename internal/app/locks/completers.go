@@ -170,7 +170,7 @@ func (g *grapher) completed(promise target.Addr) bool {
 		return false
 	}
 	s := g.s
-	leads, err := s.found.tasks.Leads(s.ctx, s.r.heap, func(method string) (target.Addr, bool) { return promise, settles(method) })
+	leads, err := s.found.tasks.Leads(s.ctx, s.r.heap, func(method string) (target.Addr, bool) { return promise, settles(method) }, nil)
 	if err != nil {
 		return false
 	}

@@ -155,7 +155,7 @@ func (g *grapher) dependents() (out []dependent) {
 		case t.cause == tasks.CausePool:
 			if scheduler, class, err := g.s.found.tasks.Scheduler(op.leaf); err == nil && scheduler != 0 && !answer.LibraryMethod(class) {
 				d = of(scheduler, func() *dependent {
-					return &dependent{thing: t.says, does: "runs its tasks", on: scheduler, ends: runsTask, lasts: true}
+					return &dependent{thing: words.TurnOf.Of(words.Type(class)), does: "runs its tasks", on: scheduler, ends: runsTask, lasts: true}
 				})
 			}
 		}
@@ -205,6 +205,9 @@ func runsTask(method string) bool {
 func (g *grapher) signalThing(w *wait) answer.Statement {
 	if w.pulse {
 		return words.PulseOfObject.Of(g.lockOrObject(w))
+	}
+	if w.lock != nil {
+		return g.lockName(w.lock)
 	}
 	return g.what(w)
 }

@@ -89,6 +89,9 @@ func gives(method string) bool  { return method == "SemaphoreSlim.Release" }
 // releasesOne is gives, where that name is taken.
 var releasesOne = gives
 
+// takesPermit reports whether a method does something else than give a permit back.
+func takesPermit(method string) bool { return !gives(method) }
+
 // releasedBy reports whether a call may release what code has entered by another call: it calls Release, of the same object as far as that is
 // known, or disposes of what a wrapper has returned.
 func releasedBy(entered, later *tasks.Call) bool {
@@ -457,6 +460,7 @@ func (s *survey) frameUses(used map[*semaphoreUse]stake, t *stackwalk.Thread, f 
 		return false, "" // what delegates run is rarely a lock's
 	}
 	var near map[target.Addr]bool
+	signals := !slices.ContainsFunc(m.list, takesPermit)
 	for l, u := range s.uses {
 		through := slices.ContainsFunc(m.list, func(name string) bool { return slices.Contains(u.entries, name) })
 		switch {
@@ -475,9 +479,12 @@ func (s *survey) frameUses(used map[*semaphoreUse]stake, t *stackwalk.Thread, f 
 			used[u] = max(used[u], stakePerhaps)
 		default:
 			for _, c := range slices.Concat(around.Before, around.Later) {
-				if wantsSemaphore(c.Method) && c.Object == l.Address {
+				switch {
+				case !wantsSemaphore(c.Method) || c.Object != 0 && c.Object != l.Address:
+				case signals && !u.gives && !u.blindWaiters: // those who wait for it do not give it back: who does, need not have entered
+				case c.Object == l.Address:
 					used[u] = max(used[u], stakeUses)
-				} else if wantsSemaphore(c.Method) && c.Object == 0 {
+				default:
 					used[u] = max(used[u], stakePerhaps)
 					if near == nil {
 						near = s.mentions(t, f)

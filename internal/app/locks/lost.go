@@ -16,9 +16,9 @@ import (
 const manyLost = 3
 
 // mayBeLost reports whether waits that nobody can end would be a finding. Code that takes the next item or signal again and again may wait for ever: nobody
-// suffers from it. Nor does the end of the process that an entry point waits for.
+// suffers from it.
 func (g *grapher) mayBeLost(d *dependent) bool {
-	if len(d.waits)+len(d.ops) == 0 || slices.ContainsFunc(d.waits, func(w *wait) bool { return w.entry || w.set() || g.circled[w] || !w.ofSystem() }) {
+	if len(d.waits)+len(d.ops) == 0 || slices.ContainsFunc(d.waits, func(w *wait) bool { return w.set() || g.circled[w] || !w.ofSystem() }) {
 		return false
 	}
 	switch {
@@ -29,12 +29,17 @@ func (g *grapher) mayBeLost(d *dependent) bool {
 		if u != nil && (u.gives || u.blindWaiters || u.partial || u.unread+u.blind+len(u.holders)+len(u.inside)+len(u.hiding) > 0) {
 			return false // it may pass from one to the next
 		}
-	case d.lock != nil && (d.lock.Kind == answer.LockBarrier || d.lock.Kind == answer.LockCountdown):
+	case d.meets():
 		return d.lock.signaled // without any signal the wait may be without an end on purpose
 	}
 	loops := map[*tasks.AwaitPoint]awaitLoop{}
 	return d.lasts && !slices.ContainsFunc(d.waits, g.s.takesNext) &&
 		!slices.ContainsFunc(d.ops, func(op *operation) bool { return op.entry || op.idle() != "" || g.s.turnOf(op, loops) != noTurn })
+}
+
+// meets reports whether the wait is for a Barrier or CountdownEvent.
+func (d *dependent) meets() bool {
+	return d.lock != nil && (d.lock.Kind == answer.LockBarrier || d.lock.Kind == answer.LockCountdown)
 }
 
 // ofSystem reports whether the program has called a wait of System.Threading itself.
@@ -131,7 +136,7 @@ func (g *grapher) lost(d *dependent, r *reach) *answer.Verdict {
 		if len(r.threads) == 0 || !r.leads.Only(g.methodsOf(d.waits)) {
 			return nil // others have done so, and may have had their last turn on purpose
 		}
-	case d.lasts && !(n >= manyLost && r.leads.Ran(false)) && !r.leads.Ran(true):
+	case !d.meets() && !(n >= manyLost && r.leads.Ran(false)) && !r.leads.Ran(true):
 		return nil // what ends the wait was never begun
 	}
 	var says answer.Statement
@@ -143,12 +148,15 @@ func (g *grapher) lost(d *dependent, r *reach) *answer.Verdict {
 		says = words.OperationsWait.Of(words.N(len(d.ops)), d.thing, state)
 	} else {
 		says = words.WaitersFor.Of(g.waiting(d.waits), d.thing)
-		if d.lock != nil && !d.pulse {
+		switch {
+		case d.meets():
 			state := d.lock.Counts
 			if !d.lock.arrived.IsZero() {
 				state = d.lock.arrived
 			}
 			says = words.WaitersFor.Of(g.waiting(d.waits), words.ThingInState.Of(d.thing, state))
+		case d.lock != nil && d.lock.Kind == answer.LockSemaphore:
+			says = says.Plus(words.CommaState.Of(d.lock.Counts))
 		}
 	}
 	kind := answer.FindingWait

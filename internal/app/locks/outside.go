@@ -140,7 +140,7 @@ func pathsFrom(md *dac.MethodDesc, body *metadata.MethodBody, offset int) (*code
 // reaching returns what may still make a call that is sought: threads from where they stand, suspended methods, delegates that live, and what a library or
 // reflection may call. It returns nil if that is not known: some code could not be read, or an object that has some may be missing. The error is the context's.
 func (s *survey) reaching(sought tasks.Sought) (*reach, error) {
-	r, err := s.leading(sought)
+	r, err := s.leading(sought, nil)
 	if r == nil || err != nil || r.outside || r.calls == 0 {
 		return r, err
 	}
@@ -148,16 +148,16 @@ func (s *survey) reaching(sought tasks.Sought) (*reach, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.outside = reflects == byProgram || reflects == byLibrary && r.leads.Unnamed
+	r.outside = reflects == byProgram || reflects == byLibrary && r.leads.Unnamed || slices.ContainsFunc(s.reflected, r.leads.Called)
 	return r, nil
 }
 
-// leading is reaching without what only reflection calls.
-func (s *survey) leading(sought tasks.Sought) (*reach, error) {
+// leading is reaching without what only reflection calls. Methods with IL that except selects count as without a call that is sought.
+func (s *survey) leading(sought tasks.Sought, except func(*metadata.Metadata, []byte) bool) (*reach, error) {
 	if !s.whole || s.lost || s.partial {
 		return nil, s.ctx.Err()
 	}
-	leads, err := s.found.tasks.Leads(s.ctx, s.r.heap, sought)
+	leads, err := s.found.tasks.Leads(s.ctx, s.r.heap, sought, except)
 	if err != nil || s.readCode() != nil || s.setLost || s.readDelegates() != nil {
 		return nil, s.ctx.Err()
 	}
@@ -206,7 +206,7 @@ func (s *survey) reflecting() (reflection, error) {
 		return s.reflection, nil
 	}
 	sought := func(method string) (target.Addr, bool) { return 0, reflects(method) }
-	r, err := s.leading(sought)
+	r, err := s.leading(sought, s.byLiteral)
 	switch {
 	case err != nil:
 		return 0, err
@@ -218,6 +218,25 @@ func (s *survey) reflecting() (reflection, error) {
 		s.reflection = unreflected
 	}
 	return s.reflection, nil
+}
+
+// byLiteral reports whether IL finds the methods that it calls by reflection by literals, and adds these to reflected.
+func (s *survey) byLiteral(md *metadata.Metadata, il []byte) bool {
+	finds := false
+	for in, err := range metadata.Instructions(il) {
+		if err != nil {
+			return false
+		}
+		if in.Kind == metadata.OperandMethod && strings.HasPrefix(tasks.MemberName(md, in.Token()), "Type.GetMethod") {
+			finds = true
+		}
+	}
+	list := tasks.Literals(md, il)
+	if !finds || len(list) == 0 {
+		return false
+	}
+	s.reflected = append(s.reflected, list...)
+	return true
 }
 
 // compiled reports whether a delegate lives with a method that was made at run time, as by expressions.

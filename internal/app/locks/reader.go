@@ -147,6 +147,7 @@ type survey struct {
 	living     func(target.Addr) bool       // set by lives
 	signaling  map[signal]*reach            // set by signalers
 	reflection reflection                   // set by reflecting
+	reflected  []string                     // literals in code that calls methods by reflection, by which it may find them; set by reflecting
 }
 
 // Describe lists the locks that are held or waited for, and records what could not be read. The error is ctx's.

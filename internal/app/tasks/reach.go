@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 
@@ -118,6 +119,7 @@ type Sought func(method string) (on target.Addr, ok bool)
 type Leads struct {
 	r      *Reader
 	sought Sought
+	except func(*metadata.Metadata, []byte) bool
 	// Calls counts the methods with such a call.
 	Calls int
 	// Open reports that code outside of the program may call one of the methods without a delegate: it takes the place of a method of a library, is marked
@@ -127,7 +129,9 @@ type Leads struct {
 	Unnamed bool
 	// Objects reports that there is such an object. Code that has it may call the method without naming its class.
 	Objects bool
-	direct  []programMethod // those with such a call
+	direct  []programMethod        // those with such a call
+	sure    int                    // how many of direct, the first, have one for the object that is sought, as far as the code shows it
+	led     map[programMethod]bool // those that lead to these
 	methods map[programMethod]bool
 	names   map[string]bool // the names of methods
 	virtual map[string]bool // the names of virtual methods, without their types
@@ -136,8 +140,9 @@ type Leads struct {
 // entryNames are the names of the method that the host calls.
 var entryNames = []string{"Main", "<Main>", "<Main>$"}
 
-// Leads returns the methods that lead to calls which are sought. The error is set if code can't be read that may.
-func (r *Reader) Leads(ctx context.Context, h *heap.Heap, sought Sought) (*Leads, error) {
+// Leads returns the methods that lead to calls which are sought, but for calls in methods with IL that except selects. The error is set if code can't be
+// read that may. except may be nil.
+func (r *Reader) Leads(ctx context.Context, h *heap.Heap, sought Sought, except func(*metadata.Metadata, []byte) bool) (*Leads, error) {
 	if r == nil || r.code == nil {
 		return nil, target.Unsupportedf("no methods")
 	}
@@ -145,7 +150,40 @@ func (r *Reader) Leads(ctx context.Context, h *heap.Heap, sought Sought) (*Leads
 	if err != nil {
 		return nil, err
 	}
-	l := &Leads{r: r, sought: sought, methods: map[programMethod]bool{}, names: map[string]bool{}, virtual: map[string]bool{}}
+	l := &Leads{r: r, sought: sought, except: except, methods: map[programMethod]bool{}, names: map[string]bool{}, virtual: map[string]bool{}}
+	var perhaps []programMethod
+	for name, list := range p.callers {
+		if _, ok := sought(name); !ok {
+			continue
+		}
+		for _, m := range list {
+			match, err := l.calls(ctx, h, p, m)
+			switch {
+			case err != nil:
+				return nil, err
+			case match == callsIt && !slices.Contains(l.direct, m):
+				l.direct = append(l.direct, m)
+			case match == mayCall:
+				perhaps = append(perhaps, m)
+			}
+		}
+	}
+	l.sure = len(l.direct)
+	if err := l.follow(ctx, h, p, l.direct); err != nil {
+		return nil, err
+	}
+	l.led = maps.Clone(l.methods)
+	for _, m := range perhaps {
+		if !slices.Contains(l.direct, m) {
+			l.direct = append(l.direct, m)
+		}
+	}
+	l.Calls = len(l.direct)
+	return l, l.follow(ctx, h, p, l.direct[l.sure:])
+}
+
+// follow adds methods and all that lead to them.
+func (l *Leads) follow(ctx context.Context, h *heap.Heap, p *program, list []programMethod) error {
 	var todo []programMethod
 	add := func(list []programMethod) {
 		for _, m := range list {
@@ -155,29 +193,16 @@ func (r *Reader) Leads(ctx context.Context, h *heap.Heap, sought Sought) (*Leads
 			}
 		}
 	}
-	for name, list := range p.callers {
-		if _, ok := sought(name); !ok {
-			continue
-		}
-		for _, m := range list {
-			if calls, err := l.calls(ctx, h, p, m); err != nil {
-				return nil, err
-			} else if calls {
-				add([]programMethod{m})
-			}
-		}
-	}
-	l.Calls, l.direct = len(l.methods), slices.Clone(todo)
-	for len(todo) > 0 && ctx.Err() == nil {
+	for add(list); len(todo) > 0 && ctx.Err() == nil; {
 		m := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
 		callers, err := l.callers(ctx, h, p, m)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		add(callers)
 	}
-	return l, ctx.Err()
+	return ctx.Err()
 }
 
 // callers returns the methods that may call m. It sets Open and Unnamed if code outside of the program may.
@@ -397,35 +422,47 @@ func library(md *metadata.Metadata, t metadata.Token) bool {
 	return err != nil || answer.LibraryMethod(name+".")
 }
 
+// A match says whether a method has a call that is sought.
+type match uint8
+
+const (
+	callsNot match = iota
+	mayCall        // it calls such a method on what a static field refers to that has no value, or can't be read
+	callsIt        // it calls such a method on the object that is sought, as far as the heap shows it
+)
+
 // calls reports whether the IL of m has a call that is sought, for the object that is sought as far as the heap shows it, or takes the address
 // of such a method.
-func (l *Leads) calls(ctx context.Context, h *heap.Heap, p *program, m programMethod) (bool, error) {
+func (l *Leads) calls(ctx context.Context, h *heap.Heap, p *program, m programMethod) (out match, err error) {
 	md, err := p.modules[m.module].Metadata()
 	if err != nil {
-		return false, err
+		return callsNot, err
 	}
 	body, err := l.r.code.ILOf(p.modules[m.module], m.row)
 	if err != nil {
-		return false, err
+		return callsNot, err
+	}
+	if l.except != nil && l.except(md, body.Code) {
+		return callsNot, nil
 	}
 	if taken, err := l.takes(md, body.Code, nil); taken || err != nil {
-		return taken, err
+		return callsIt, err
 	}
 	def, err := md.MethodDef(m.row)
 	if err != nil {
-		return false, err
+		return callsNot, err
 	}
 	owner, err := md.MethodOwner(m.row)
 	if err != nil {
-		return false, err
+		return callsNot, err
 	}
 	class, err := md.TypeDefFullName(owner)
 	if err != nil {
-		return false, err
+		return callsNot, err
 	}
 	sites, err := ilcalls.Of(md, body.Code)
 	if err != nil {
-		return false, err
+		return callsNot, err
 	}
 	for i := range sites {
 		on, ok := l.sought(sites[i].Method)
@@ -435,28 +472,46 @@ func (l *Leads) calls(ctx context.Context, h *heap.Heap, p *program, m programMe
 		path := subject(&sites[i])
 		switch {
 		case on == 0 || path == nil:
-			return true, nil
+			return callsIt, nil
 		case path.Class != "":
-			if a := l.r.follow(nil, 0, path); a == 0 || a == on {
-				return true, nil
+			switch l.r.follow(nil, 0, path) {
+			case on:
+				return callsIt, nil
+			case 0:
+				if !l.r.unmade(path) {
+					out = max(out, mayCall)
+				}
 			}
 		case path.Arg != 0 || len(path.Fields) == 0 || def.Flags&methodStatic != 0:
-			return true, nil
+			return callsIt, nil
 		case startsMachine(md, owner, "MoveNext") != "": // it is no object of its own, but a part of its box
 			outer := &ilcalls.Path{Fields: path.Fields[1:]}
 			if path.Fields[0] != "<>4__this" && path.Fields[0] != "$this" || len(outer.Fields) == 0 {
-				return true, nil
+				return callsIt, nil
 			}
 			if some, err := l.r.someHas(ctx, h, class[:strings.LastIndexByte(class, '+')], outer, on); some || err != nil {
-				return some, err
+				return callsIt, err
 			}
 		default:
 			if some, err := l.r.someHas(ctx, h, class, path, on); some || err != nil {
-				return some, err
+				return callsIt, err
 			}
 		}
 	}
-	return false, nil
+	return out, nil
+}
+
+// readOnly is the flag of a field that only constructors set (FieldAttributes.InitOnly, ECMA-335 II.23.1.5).
+const readOnly = 0x20
+
+// unmade reports whether a path begins at a read-only static field of a class that is not initialised: its constructor has yet to make the object.
+func (r *Reader) unmade(p *ilcalls.Path) bool {
+	f := r.staticField(p.Class, p.Fields[0])
+	if f == nil || f.Attributes&readOnly == 0 {
+		return false
+	}
+	v := f.StaticValue()
+	return v.Err == nil && v.State == dac.StaticNotInitialized
 }
 
 // subject returns the path to the receiver of a call, or to the first argument of a static method.
@@ -624,6 +679,38 @@ func (l *Leads) Only(methods []*dac.MethodDesc) bool {
 	})
 }
 
+// Called reports whether a method that leads to a call which is sought has a name, without its type, or such a call is to one.
+func (l *Leads) Called(name string) bool {
+	is := func(method string) bool { return nameOf(method) == name }
+	if l.virtual[name] || slices.ContainsFunc(slices.Collect(maps.Keys(l.names)), is) {
+		return true
+	}
+	p, err := l.r.program.Get(l.r.readProgram)
+	if err != nil {
+		return true
+	}
+	return slices.ContainsFunc(p.bare[name], func(method string) bool {
+		_, ok := l.sought(method)
+		return ok
+	})
+}
+
+// Literals returns the literals of IL.
+func Literals(md *metadata.Metadata, il []byte) (out []string) {
+	for in, err := range metadata.Instructions(il) {
+		if err != nil {
+			return out
+		}
+		if in.Kind != metadata.OperandString {
+			continue
+		}
+		if text, err := md.UserString(in.Token()); err == nil {
+			out = append(out, text)
+		}
+	}
+	return out
+}
+
 // Names reports whether the program's IL names one of the methods, each with its type and without the namespace.
 func (r *Reader) Names(methods ...string) (bool, error) {
 	if r == nil || r.code == nil {
@@ -639,12 +726,13 @@ func (r *Reader) Names(methods ...string) (bool, error) {
 // MemberName returns the name by which IL calls the method of a token: with its type and without the namespace.
 func MemberName(md *metadata.Metadata, t metadata.Token) string { return ilcalls.MemberName(md, t) }
 
-// Ran reports whether one of the methods that lead to calls which are sought was compiled, so that it has run; with direct, whether one with such a call was.
+// Ran reports whether one of the methods that lead to a call for the object that is sought was compiled, so that it has run; with direct, whether one with
+// such a call was.
 func (l *Leads) Ran(direct bool) bool {
 	if direct {
-		return slices.ContainsFunc(l.direct, l.ran)
+		return slices.ContainsFunc(l.direct[:l.sure], l.ran)
 	}
-	for m := range l.methods {
+	for m := range l.led {
 		if l.ran(m) {
 			return true
 		}

@@ -419,7 +419,7 @@ var unsignaled = []struct{ kind, says string }{
 	{"countdownlater", `"waiter" waits for a CountdownEvent .*Tower\.M\.done.*1 of 3 signals are missing\); no thread`},
 	{"countdownshift", `"waiter" waits for a CountdownEvent .*Tower\.M\.done.*1 of 3 signals are missing\); no thread`},
 	{"countdownmain", `waits for a CountdownEvent .*Tower\.M\.done.*1 of 3 signals are missing\); no thread`},
-	{"barrierlost", `^2 threads.*Barrier.*Tower\.M\.gate.*2 of 3.*; no thread`},
+	{"barrierlost", `^2 threads.*Barrier.*Tower\.M\.gate.*2 of 3.*; no other thread`},
 	{"pulse", `^4 threads, the first .*"sorter 0", wait for a pulse of .*Tower\.M\.desk\) in Tower\.M\.Sorts, where .*Queue.* has 59 items, and nobody holds`},
 	{"pulseoffice", `^4 threads, the first .*"sorter 0", wait for a pulse of .*Tower\.M\.desk\) in Tower\.M\.Sorts, where .*Queue.* has 59 items`},
 }
