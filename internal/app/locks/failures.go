@@ -51,7 +51,7 @@ func endsTaking(method string) bool {
 
 // unended describes the waits that no code which can still run ends: a method that would have has failed, or no thread, suspended method or delegate leads
 // to one. It concludes nothing where code can't be read.
-func (g *grapher) unended(o heap.ScanOptions) ([]answer.Verdict, error) {
+func (g *grapher) unended(groups []*waiters, o heap.ScanOptions) ([]answer.Verdict, error) {
 	waits := g.dependents()
 	if len(waits) == 0 {
 		return nil, nil
@@ -79,7 +79,7 @@ func (g *grapher) unended(o heap.ScanOptions) ([]answer.Verdict, error) {
 		}); i >= 0 && !d.pulse {
 			out = append(out, g.failure(d, &faults[i]))
 		} else if lost {
-			if v := g.lost(d, r); v != nil {
+			if v := g.lost(d, r, groups); v != nil {
 				out = append(out, *v)
 			}
 		}

@@ -129,7 +129,7 @@ func (g *grapher) unpulsed(d *dependent) bool {
 
 // lost describes waits that no code can end any more, by what the threads and the code that can still run lead to. It returns nil where they may be so on
 // purpose.
-func (g *grapher) lost(d *dependent, r *reach) *answer.Verdict {
+func (g *grapher) lost(d *dependent, r *reach, groups []*waiters) *answer.Verdict {
 	n := len(d.waits) + len(d.ops)
 	switch {
 	case d.pulse:
@@ -167,6 +167,11 @@ func (g *grapher) lost(d *dependent, r *reach) *answer.Verdict {
 		kind = answer.FindingPromises
 	}
 	v := answer.Conclude(kind, says, answer.StrengthLikely, g.evidences(d.waits)...)
+	for _, w := range groups {
+		if slices.ContainsFunc(w.ops, func(op *operation) bool { return slices.Contains(d.ops, op) }) {
+			v.Because(g.groupText(w))
+		}
+	}
 	end := words.NobodyEnds
 	if len(r.threads) > 0 {
 		end = words.NobodyElseEnds

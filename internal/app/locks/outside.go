@@ -148,9 +148,26 @@ func (s *survey) reaching(sought tasks.Sought) (*reach, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.outside = reflects == byProgram || reflects == byLibrary && r.leads.Unnamed || slices.ContainsFunc(s.reflected, r.leads.Called)
-	return r, nil
+	if r.outside = reflects == byProgram || reflects == byLibrary && r.leads.Unnamed; r.outside {
+		return r, nil
+	}
+	r.outside, err = s.reflectsOn(slices.DeleteFunc(slices.Clone(s.reflected), func(name string) bool { return !r.leads.Called(name) }))
+	return r, err
 }
+
+// reflectsOn reports whether code that can still run calls methods by reflection that it finds by one of the names.
+func (s *survey) reflectsOn(names []string) (bool, error) {
+	if len(names) == 0 {
+		return false, nil
+	}
+	r, err := s.leading(reflective, func(md *metadata.Metadata, il []byte) bool {
+		return !slices.ContainsFunc(tasks.Literals(md, il), func(name string) bool { return slices.Contains(names, name) })
+	})
+	return r == nil || r.outside || len(r.threads) > 0, err
+}
+
+// reflective selects the calls of methods that call others by reflection.
+func reflective(method string) (target.Addr, bool) { return 0, reflects(method) }
 
 // leading is reaching without what only reflection calls. Methods with IL that except selects count as without a call that is sought.
 func (s *survey) leading(sought tasks.Sought, except func(*metadata.Metadata, []byte) bool) (*reach, error) {
@@ -205,8 +222,7 @@ func (s *survey) reflecting() (reflection, error) {
 	if s.reflection != 0 {
 		return s.reflection, nil
 	}
-	sought := func(method string) (target.Addr, bool) { return 0, reflects(method) }
-	r, err := s.leading(sought, s.byLiteral)
+	r, err := s.leading(reflective, s.byLiteral)
 	switch {
 	case err != nil:
 		return 0, err

@@ -86,7 +86,7 @@ func (r *Reader) Waits(ctx context.Context, o Options) (*answer.Waits, error) {
 	if err != nil {
 		return nil, err
 	}
-	unended, err := g.unended(o.Scan)
+	unended, err := g.unended(groups, o.Scan)
 	if err != nil {
 		return nil, err
 	}

@@ -478,7 +478,7 @@ func (l *Leads) calls(ctx context.Context, h *heap.Heap, p *program, m programMe
 			case on:
 				return callsIt, nil
 			case 0:
-				if !l.r.unmade(path) {
+				if !l.r.unmade(p, path) {
 					out = max(out, mayCall)
 				}
 			}
@@ -504,14 +504,41 @@ func (l *Leads) calls(ctx context.Context, h *heap.Heap, p *program, m programMe
 // readOnly is the flag of a field that only constructors set (FieldAttributes.InitOnly, ECMA-335 II.23.1.5).
 const readOnly = 0x20
 
-// unmade reports whether a path begins at a read-only static field of a class that is not initialised: its constructor has yet to make the object.
-func (r *Reader) unmade(p *ilcalls.Path) bool {
-	f := r.staticField(p.Class, p.Fields[0])
-	if f == nil || f.Attributes&readOnly == 0 {
-		return false
+// unmade reports whether a path begins at a read-only static field of a class of the program that is not loaded or not initialised: its constructor has yet
+// to make the object.
+func (r *Reader) unmade(p *program, path *ilcalls.Path) bool {
+	if f := r.staticField(path.Class, path.Fields[0]); f != nil {
+		v := f.StaticValue()
+		return f.Attributes&readOnly != 0 && v.Err == nil && v.State == dac.StaticNotInitialized
 	}
-	v := f.StaticValue()
-	return v.Err == nil && v.State == dac.StaticNotInitialized
+	for _, m := range p.modules {
+		md, err := m.Metadata()
+		if err != nil {
+			return false
+		}
+		class, ok := md.FindTypeDef(path.Class)
+		if !ok {
+			continue
+		}
+		types, err := m.Lookup(dac.MapTypeDef, class.Row())
+		if err != nil || types != 0 {
+			return false
+		}
+		fields, err := md.Fields(class.Row())
+		if err != nil {
+			return false
+		}
+		for row := range fields.All() {
+			f, err := md.Field(row)
+			if err != nil {
+				return false
+			}
+			if name, err := md.String(f.Name); err == nil && name == path.Fields[0] {
+				return f.Flags&readOnly != 0
+			}
+		}
+	}
+	return false
 }
 
 // subject returns the path to the receiver of a call, or to the first argument of a static method.
