@@ -132,7 +132,7 @@ var (
 	NobodyEnds          = say("nobody ends a wait", "; no thread, suspended method or delegate that can still run leads to code that {ends}")
 	NobodyElseEnds      = say("nobody else ends a wait", "; no other thread, suspended method or delegate that can still run leads to code that {ends}, and these threads do so only behind their own waits")
 	InPulseList         = say("list of waiters for a pulse", "the monitor still lists all {threads} threads as waiting: none has got a pulse [recorded]")
-	TurnOf              = say("turn in a task scheduler", "a turn in the task scheduler {class}")
+	TurnOf              = say("turn of a suspended operation", "a turn in the task scheduler {class}")
 	ThingInState        = say("thing in a state", "{thing} ({state})")
 	LostPulse           = say("lost pulse", "{waiters} for {pulse} {object}{place?}, where they wait only while the {type} {collection} is empty: it has {items} {items:item|items}, and nobody holds the monitor: a pulse was lost, or has yet to come")
 	EmptyIL             = say("code waits while empty", "the IL of the method leads to the wait only where the count is 0; by the IL of the program, no other thread, suspended method or delegate leads to a pulse, to this wait, or to a method that takes items")
