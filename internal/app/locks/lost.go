@@ -32,6 +32,9 @@ func (g *grapher) mayBeLost(d *dependent) bool {
 	case d.meets():
 		return d.lock.signaled // without any signal the wait may be without an end on purpose
 	}
+	if slices.ContainsFunc(d.ops, func(op *operation) bool { return op.forgotten }) {
+		return false // that is proved, and said
+	}
 	loops := map[*tasks.AwaitPoint]awaitLoop{}
 	return d.lasts && !slices.ContainsFunc(d.waits, g.s.takesNext) &&
 		!slices.ContainsFunc(d.ops, func(op *operation) bool { return op.entry || op.idle() != "" || g.s.turnOf(op, loops) != noTurn })

@@ -315,7 +315,8 @@ func (g *grapher) suspended(groups []*waiters) []answer.Verdict {
 		}
 		tells := s.count > 0
 		switch {
-		case !tells:
+		case !tells || g.lostThings[t.addr]:
+			tells = false
 		case t.lock != nil:
 			tells = g.permits(&v, t.lock) && !(v.Strength == answer.StrengthUnknown && g.blind(s.count, s.groups...)) && !g.passes(t.lock, s.count) && !(s.count < contended && limited(s.groups))
 		case t.channel != nil && t.writes:
@@ -448,7 +449,7 @@ func (g *grapher) onePromise(groups []*waiters) []answer.Verdict {
 	var out []answer.Verdict
 	for _, w := range groups {
 		op := w.ops[0]
-		if w.thing.kind != answer.WaitPromise || w.thing.addr != 0 || w.Count < manyOnOne || !op.own || op.forgotten ||
+		if w.thing.kind != answer.WaitPromise || w.thing.addr != 0 || w.Count < manyOnOne || !op.own || op.forgotten || g.lostThings[w.thing.source] ||
 			slices.ContainsFunc(w.ops, func(other *operation) bool { return other.leaf != op.leaf }) {
 			continue
 		}

@@ -44,7 +44,10 @@ func (g *grapher) fullSemaphores() []answer.Verdict {
 	of := map[*lock][]*wait{}
 	for _, w := range g.s.waits {
 		l := w.lock
-		if l == nil || l.Kind != answer.LockSemaphore || l.count > 0 || g.circled[w] || g.described[w] || w.remote != "" || w.libraryIdles() || g.s.uses[l] != nil && g.s.uses[l].suspended {
+		if l == nil || l.Kind != answer.LockSemaphore || l.count > 0 || g.circled[w] || g.described[w] || g.lostThings[l.Address] {
+			continue // reported already
+		}
+		if w.remote != "" || w.libraryIdles() || g.s.uses[l] != nil && g.s.uses[l].suspended {
 			continue // reported with the suspended code that waits for it
 		}
 		if of[l] == nil {

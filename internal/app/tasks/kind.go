@@ -27,6 +27,7 @@ type Reader struct {
 	wrappers       sync.Map       // wrapperKey -> wrapperMethod
 	virtuals       virtualMethods // of modules that use semaphores
 	program        lazy.Value[*program]
+	receivers      sync.Map // receiverKey -> []target.Addr
 }
 
 // New returns a Reader that binds types with b.

@@ -317,7 +317,7 @@ func (l *Leads) exists(ctx context.Context, h *heap.Heap, md *metadata.Metadata,
 	if err != nil {
 		return false, err
 	}
-	list, err := Objects(ctx, h, l.r.derivedFrom(name), maxReceivers)
+	list, err := l.r.objectsOf(ctx, h, name)
 	some := len(list) > 0 || err != nil
 	l.Objects = l.Objects || some
 	return some, ctx.Err()
@@ -571,7 +571,7 @@ func (l *Leads) takes(md *metadata.Metadata, il []byte, counts func(offset int) 
 
 // someHas reports whether a path leads from an object of a class, or of one derived from it, to an object. Objects that can't be read may.
 func (r *Reader) someHas(ctx context.Context, h *heap.Heap, class string, path *ilcalls.Path, to target.Addr) (bool, error) {
-	list, err := Objects(ctx, h, r.derivedFrom(class), maxReceivers)
+	list, err := r.objectsOf(ctx, h, class)
 	if err != nil {
 		return true, err
 	}
@@ -581,6 +581,27 @@ func (r *Reader) someHas(ctx context.Context, h *heap.Heap, class string, path *
 		}
 	}
 	return false, nil
+}
+
+// maxKeptReceivers bounds the objects of one class that are kept for the next search.
+const maxKeptReceivers = 1 << 12
+
+type receiverKey struct {
+	heap  *heap.Heap
+	class string
+}
+
+// objectsOf returns the heap's objects of a class, and of classes derived from it.
+func (r *Reader) objectsOf(ctx context.Context, h *heap.Heap, class string) ([]target.Addr, error) {
+	key := receiverKey{h, class}
+	if list, ok := r.receivers.Load(key); ok {
+		return list.([]target.Addr), nil
+	}
+	list, err := Objects(ctx, h, r.derivedFrom(class), maxReceivers)
+	if err == nil && len(list) <= maxKeptReceivers {
+		r.receivers.Store(key, list)
+	}
+	return list, err
 }
 
 // derivedFrom returns a function that reports whether a type is a class or derives from it. Types that can't be read do.
