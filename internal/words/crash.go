@@ -3,6 +3,8 @@ package words
 // Conclusions of internal/app/crash.
 var (
 	SignalSentItself  = say("signal that the process sent itself", "the process sent itself {signal} (raise or kill)")
+	SignalKilled      = say("signal that the process sent to itself as a whole", "the process sent itself {signal} (kill){callers?}")
+	StandsInKill      = say("thread in a call that sends signals", "; thread {thread} stands in {method}")
 	SignalFromOutside = say("signal from outside", "{signal} was sent by the kernel or by a process of another pid namespace (user {user})")
 	SignalFromProcess = say("signal from a process", "{signal} was sent by process {process} (user {user})")
 	SignalAlone       = say("signal alone", "signal {signal}{meaning?}")
@@ -19,6 +21,7 @@ var (
 
 	CrashRecord     = say("crash record", "the dump's exception record: {exception}{thread?}")
 	CrashSignal     = say("crash signal", "the signal in the dump: {signal}{thread?}")
+	ReceivedSignal  = say("signal that a thread received", "the signal in the dump: {signal}{thread?}, which received it, and need not have to do with it")
 	OwnRecord       = say("own crash record", "{reason}: {message}")
 	RecordItWrote   = say("record that the process wrote", "the record that the process wrote about itself (thread {thread})")
 	MarkedUnhandled = say("marked as unhandled", "the runtime marked it as unhandled on thread {thread}")

@@ -36,7 +36,7 @@ var conclusions = []struct {
 }{
 	// A record, a flag or a counter of the process says it. Sentences that leave a question open rest on nothing either.
 	{recorded, []*Sentence{CantBeJudged, MadeAssemblies,
-		SignalSentItself, SignalFromOutside, SignalFromProcess, SignalAlone, ExceptionCode, OnDemand, RecordMissing, RecordUnread, RecordMissingBut, RecordUnreadBut, OwnReason,
+		SignalSentItself, SignalKilled, SignalFromOutside, SignalFromProcess, SignalAlone, ExceptionCode, OnDemand, RecordMissing, RecordUnread, RecordMissingBut, RecordUnreadBut, OwnReason,
 		ReasonAborted, ReasonSegment, ReasonBus, ReasonAlignment, ReasonShrank, ReasonArithmetic, ReasonIllegal, ReasonQuit, ReasonTrap,
 		ReasonKilled, ReasonSeccomp, ReasonNoAddress, ReasonManaged, ReasonAccess, ReasonInPage, ReasonCPP, ReasonParameter, ReasonCParameter,
 		ReasonPrivileged, ReasonOverflow, ReasonFastFail, ReasonFailFast, ReasonNativeHeap, ReasonDivided, ReasonBreakpoint, ReasonStep,

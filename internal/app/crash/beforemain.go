@@ -24,7 +24,7 @@ var (
 // until another one is caught there. The exception itself stays on the heap.
 func (d *describer) beforeMain() {
 	x, t := d.died.Exception, d.died.Thread
-	if d.out.Alive || x == nil || x.Signal == nil || x.Signal.Number != target.SIGABRT || fromOutside(x, d.p.Target().Process().ID) ||
+	if d.out.Alive || x == nil || x.Signal == nil || x.Signal.Number != target.SIGABRT || received(x, d.p.Target().Process().ID) ||
 		d.died.Thrown != 0 || d.out.Frames > 0 || t == nil || t.Managed == nil || t.Managed.Finalizer {
 		return
 	}

@@ -80,7 +80,10 @@ func signalReason(s *target.Signal, pid uint32) answer.Statement {
 	says, name := signalReasons()[s.Name()], words.Text(s.Name())
 	switch {
 	case s.Sent() && s.PID == pid && pid != 0:
-		if s.Number == target.SIGABRT {
+		switch {
+		case s.Code == target.SIUser || s.Code == target.SIQueue:
+			return words.SignalKilled.Of(name, answer.Statement{})
+		case s.Number == target.SIGABRT:
 			return says.Of()
 		}
 		return words.SignalSentItself.Of(name)
@@ -100,9 +103,10 @@ func signalReason(s *target.Signal, pid uint32) answer.Statement {
 	return says.Of()
 }
 
-// fromOutside reports whether another process sent the signal, which then shows no failure of this one.
-func fromOutside(x *target.Exception, pid uint32) bool {
-	return x.Signal != nil && x.Signal.Sent() && (pid == 0 || x.Signal.PID != pid)
+// received reports whether the signal shows no failure of the thread that took it: another process sent it, or a thread of this one sent it to the process,
+// which the kernel gives to any thread.
+func received(x *target.Exception, pid uint32) bool {
+	return x.Signal != nil && x.Signal.Sent() && (x.Signal.Code != target.SITkill || pid == 0 || x.Signal.PID != pid)
 }
 
 const (

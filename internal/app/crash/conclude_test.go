@@ -12,16 +12,46 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestFromOutside checks that only a signal from another process means that this process did not fail.
-func TestFromOutside(t *testing.T) {
-	sent := func(pid uint32) *target.Exception {
-		return &target.Exception{Signal: &target.Signal{Number: target.SIGABRT, Known: true, PID: pid}}
+// TestReceived checks that a signal from another process, or one for the process and no thread of it, is no failure of the thread that took it.
+func TestReceived(t *testing.T) {
+	sent := func(code int32, pid uint32) *target.Exception {
+		return &target.Exception{Signal: &target.Signal{Number: target.SIGABRT, Known: true, Code: code, PID: pid}}
 	}
-	assert.True(t, fromOutside(sent(7), 42))
-	assert.False(t, fromOutside(sent(42), 42), "raise")
-	assert.True(t, fromOutside(sent(42), 0), "whose number is not known")
-	assert.False(t, fromOutside(&target.Exception{Signal: &target.Signal{Number: target.SIGABRT}}, 42), "the number alone")
-	assert.False(t, fromOutside(&target.Exception{Code: codeCLR}, 42), "no signal")
+	assert.True(t, received(sent(target.SIUser, 7), 42))
+	assert.True(t, received(sent(target.SITkill, 7), 42))
+	assert.False(t, received(sent(target.SITkill, 42), 42), "raise")
+	assert.True(t, received(sent(target.SIUser, 42), 42), "kill")
+	assert.True(t, received(sent(target.SIQueue, 42), 42), "sigqueue")
+	assert.True(t, received(sent(target.SITkill, 42), 0), "whose number is not known")
+	assert.False(t, received(&target.Exception{Signal: &target.Signal{Number: target.SIGABRT}}, 42), "the number alone")
+	assert.False(t, received(&target.Exception{Code: codeCLR}, 42), "no signal")
+}
+
+// TestRecursion checks that a method which calls itself in several places is not said to call itself through itself.
+func TestRecursion(t *testing.T) {
+	const node, comparer = "Fleet.Node.GetHashCode()", "Fleet.NodeComparer.GetHashCode(Fleet.Node)"
+	for want, names := range map[string][]string{
+		node + " called itself":                                      {node, node},
+		node + " called itself through " + comparer:                  {node, comparer},
+		node + " called itself through System.HashCode.ToHashCode()": {node, "System.HashCode.ToHashCode()", node, "System.HashCode.ToHashCode()"},
+		node + " called itself through 2 other calls":                {node, comparer, "System.HashCode.Add(System.Object)"},
+		node + " called itself through System.Object.GetHashCode()":  {"System.Object.GetHashCode()", node},
+		"System.Object.Equals(System.Object) called itself":          {"System.Object.Equals(System.Object)"},
+	} {
+		round := make([]answer.CrashFrame, len(names))
+		for i := range names {
+			round[i].Method.S = names[i]
+		}
+		round[0].Cycle = len(names)
+		assert.Equal(t, ": "+want, recursion(&round[0], round).Text)
+	}
+}
+
+// TestSendsSignals checks which native methods are known to send signals.
+func TestSendsSignals(t *testing.T) {
+	for method, want := range map[string]bool{"Fleet.H.kill": true, "Interop+Sys.Kill": true, "Fleet.H.sigqueue": true, "kill": true, "Fleet.H.Skill": false, "Fleet.H.getpid": false} {
+		assert.Equal(t, want, sendsSignals(method), method)
+	}
 }
 
 // TestConcludeFailFast checks that a missing message is reported as missing, and an unreadable one not as empty.

@@ -248,15 +248,22 @@ func (d *describer) record() {
 		return
 	}
 	out := d.out
-	d.ended(Reason(x, d.p.Target().Process().ID))
+	pid := d.p.Target().Process().ID
+	d.ended(Reason(x, pid))
 	out.Code = x.Words
 	if x.HasAddress {
 		out.Address = answer.Known(x.Address)
 	}
 	source := words.CrashRecord
 	if x.Signal != nil {
-		out.Signal = describeSignal(x.Signal, d.p.Target().Process().ID)
+		out.Signal = describeSignal(x.Signal, pid)
 		source = words.CrashSignal
+		if received(x, pid) && x.ThreadID != 0 {
+			source = words.ReceivedSignal
+		}
+		if d.out.Why.Says == words.SignalKilled.Kind() {
+			d.ended(words.SignalKilled.Of(words.Text(x.Signal.Name()), d.killers()))
+		}
 	} else {
 		d.records(x)
 		out.Where = d.where(x.Address)
@@ -649,7 +656,7 @@ func (d *describer) conclude() {
 		d.concludeFault()
 	case d.aborted():
 		d.concludeAborted()
-	case d.died.Thrown == 0 && d.rt != nil && d.unreadThreads() && !fromOutside(d.died.Exception, d.p.Target().Process().ID):
+	case d.died.Thrown == 0 && d.rt != nil && d.unreadThreads() && !received(d.died.Exception, d.p.Target().Process().ID):
 		d.conclusion(words.CauseUnknown.Of(), answer.StrengthUnknown, words.ExceptionsUnread.Of())
 	}
 }
@@ -663,7 +670,7 @@ func (d *describer) blames() bool {
 		return false
 	case d.died.Unhandled:
 		return true
-	case x == nil || fromOutside(x, d.p.Target().Process().ID), d.overtaken():
+	case x == nil || received(x, d.p.Target().Process().ID), d.overtaken():
 		return false
 	}
 	return x.Signal == nil && (x.Code == codeCLR || x.Code == codeEngine || x.Code == codeFailFast) ||
@@ -961,9 +968,16 @@ func (d *describer) concludeOverflow() {
 func recursion(f *answer.CrashFrame, round []answer.CrashFrame) answer.Statement {
 	own := max(0, slices.IndexFunc(round, func(f answer.CrashFrame) bool { return f.Method.Err == nil && !answer.LibraryMethod(f.Method.S) }))
 	through := answer.Statement{}
+	var others []string // the round may have several calls of one method
+	for i := range round {
+		if name := round[i].Method.String(); name != round[own].Method.String() && !slices.Contains(others, name) {
+			others = append(others, name)
+		}
+	}
 	switch {
-	case len(round) == 2:
-		through = words.ThroughMethod.Of(words.Method(round[1-own].Method.String()))
+	case len(others) == 0 && len(round) == f.Cycle: // it calls itself, perhaps in several places
+	case len(others) == 1 && len(round) == f.Cycle:
+		through = words.ThroughMethod.Of(words.Method(others[0]))
 	case f.Cycle > 1:
 		through = words.ThroughCalls.Of(words.N(f.Cycle - 1))
 	}

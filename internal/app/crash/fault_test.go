@@ -168,7 +168,10 @@ func TestFaults(t *testing.T) {
 	signal(target.SIGABRT, target.SITkill, 0)
 	assert.Contains(t, describe().Likely, "native code aborted the process")
 	signal(target.SIGABRT, target.SIUser, 0)
-	assert.Empty(t, describe().Likely, "whichever thread took it")
+	x = describe()
+	assert.Empty(t, x.Likely, "whichever thread took it")
+	assert.Equal(t, "the process sent itself SIGABRT (kill)", x.Reason)
+	assert.Contains(t, x.Verdicts[0].Evidence[0], ", which received it, and need not have to do with it")
 
 	// Without a handler the thread is at its fault, as in the kernel's own cores. Another position is rejected.
 	clear(p.bytes)

@@ -27,7 +27,7 @@ type outer struct {
 // managed frame, which native code has called, returns there.
 func (d *describer) smashed() *smash {
 	p, err := d.p.Target().Platform().Arch.Processor()
-	if err != nil || p.ReturnAddressSize != 8 || d.out.Alive || d.died.Exception != nil && fromOutside(d.died.Exception, d.p.Target().Process().ID) {
+	if err != nil || p.ReturnAddressSize != 8 || d.out.Alive || d.died.Exception != nil && received(d.died.Exception, d.p.Target().Process().ID) {
 		return nil
 	}
 	if f := d.fault; f != nil {

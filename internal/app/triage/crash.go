@@ -43,7 +43,9 @@ func crashed(ctx context.Context, q *Answers) (view, error) {
 	}
 	id := signature.Crash(c, q.rules)
 	f.Identity = id.Identity
-	f.Statement = f.Plus(crashPlace(c, id.Frame)...)
+	if c.Likely != "" || !received(c) {
+		f.Statement = f.Plus(crashPlace(c, id.Frame)...)
+	}
 	if len(c.Exceptions) > 0 && c.Exceptions[0].Address != 0 {
 		f.Object = c.Exceptions[0].Address
 		f.Next = append(f.Next, fmt.Sprintf("pe %x", uint64(f.Object)))
@@ -145,6 +147,12 @@ func crashPlace(c *answer.Crash, frame string) (out []answer.Statement) {
 		out = append(out, words.CommaThread.Of(words.ThreadID(c.ThreadID)))
 	}
 	return out
+}
+
+// received reports whether the thread of the record need not have to do with the signal.
+func received(c *answer.Crash) bool {
+	s := c.Signal
+	return s != nil && s.Sender != nil && !(s.Sender.Self && s.Code != nil && *s.Code == target.SITkill)
 }
 
 // names reports whether a method is among the arguments of a statement.

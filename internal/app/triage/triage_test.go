@@ -46,6 +46,24 @@ func healthy() *Answers {
 	}
 }
 
+// TestReceivedSignal checks that the thread that a signal was given to, and its methods, are not named as if they were to blame for it, unless it raised it.
+func TestReceivedSignal(t *testing.T) {
+	sent := func(self bool, code int32) string {
+		q := healthy()
+		q.Crash = Got(&answer.Crash{Reason: "SIGABRT", Why: answer.Statement{Text: "it was sent"}, Thread: &answer.Thread{OSID: 7}, ThreadID: 7,
+			Signal:   &answer.CrashSignal{Number: target.SIGABRT, Code: &code, Sender: &answer.SignalSender{PID: 3, Self: self}},
+			Stack:    []answer.CrashFrame{{Method: answer.Text{S: "Shop.Host.Ready()"}}},
+			Verdicts: []answer.Verdict{{Statement: answer.Statement{Text: "SIGABRT"}, Strength: answer.StrengthRecorded}}}, nil)
+		out, err := Judge(t.Context(), q, Options{})
+		require.NoError(t, err)
+		return out.Findings[0].Text
+	}
+	assert.Equal(t, "it was sent", sent(true, target.SIUser))
+	assert.Equal(t, "it was sent", sent(false, target.SIUser))
+	assert.Equal(t, "it was sent", sent(false, target.SITkill))
+	assert.Contains(t, sent(true, target.SITkill), "it was sent, the innermost method of the program on its stack: Shop.Host.Ready()")
+}
+
 // TestNativeMemory checks that much native memory, compared with the GC heap, is a finding, and unknown memory is not.
 func TestNativeMemory(t *testing.T) {
 	for _, c := range []struct {
