@@ -140,6 +140,9 @@ var (
 	PastMutex           = say("past the wait for a Mutex", "the IL of the methods of thread {thread}: it is past its wait for {mutex}, and has not released it")
 	IsToRead            = say("reads a full channel", "is to read the channel {channel}")
 	PulseOfObject       = say("pulse of a lock", "a pulse of {object}")
+	WouldTake           = say("thread takes from a queue with what would end a wait", "takes from {queue}, an item of which alone would {signal} {object},")
+	HasEnder            = say("thread has what would end a wait", "has what alone would {signal} {object}")
+	ItsCompletion       = say("completion of its own task", "its completion")
 	WouldSignal         = say("thread would signal", "alone would {signal} {object} later")
 	OtherWait           = say("wait of a thread", "thread {thread} {does}{place?}{end?}{onward?}")
 

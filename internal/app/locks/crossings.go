@@ -1,6 +1,7 @@
 package locks
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -19,6 +20,9 @@ func (g *grapher) crossings() error {
 	var seen []signal
 	stuck, err := g.stuck(func(w *wait) bool {
 		is, ok := w.signaled()
+		if promise := g.promiseOf(w); promise != 0 {
+			is, ok = signal{answer.WaitPromise, promise}, true
+		}
 		if !ok || w.library || g.meets(w) || !strings.HasPrefix(w.called, "System.Threading.") || w.set() {
 			return false
 		}
@@ -28,12 +32,12 @@ func (g *grapher) crossings() error {
 		return len(seen) <= mostSignals
 	})
 	for w, need := range stuck {
-		if _, ok := w.signaled(); ok && !g.meets(w) {
+		if _, ok := w.signaled(); ok && !g.meets(w) || w.gets != nil {
 			w.signals = need
 		}
 	}
 	g.pumps()
-	return err
+	return cmp.Or(err, g.nameQueues())
 }
 
 // set reports whether a thread waits for an event that is set: it is about to go on.
@@ -56,8 +60,11 @@ func (w *wait) isSignaledBy(by *wait) bool {
 
 // signalVerb returns the verb for what ends a wait for a signal.
 func (w *wait) signalVerb() string {
-	if w.pulse {
+	switch {
+	case w.pulse:
 		return "pulse"
+	case len(w.tasks) > 0:
+		return "complete"
 	}
 	return "set"
 }

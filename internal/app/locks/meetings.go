@@ -96,16 +96,25 @@ func (g *grapher) stuck(start func(*wait) bool) (map[*wait][]*stackwalk.Thread, 
 			if err != nil {
 				return nil, err
 			}
-			if r == nil || r.outside || r.calls == 0 {
+			if r == nil || r.calls == 0 {
 				continue
 			}
-			if need = g.signalersOf(w, r); len(need) == 0 {
+			if need = g.signalersOf(w, r); r.outside {
+				if need = g.havers(w, r.delegates, need); need == nil {
+					continue
+				}
+			} else if len(need) == 0 {
 				continue
 			}
-			if before, err := g.signaledBefore(w, need, r); before || err != nil {
+			if w.gets != nil { // what is in a queue has not run
+			} else if before, err := g.signaledBefore(w, need, r); before || err != nil {
 				if err != nil {
 					return nil, err
 				}
+				continue
+			}
+		} else if promise := g.promiseOf(w); promise != 0 {
+			if need = g.havers(w, []target.Addr{promise}, nil); need == nil {
 				continue
 			}
 		} else if len(need) == 0 {

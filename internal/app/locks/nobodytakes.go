@@ -62,6 +62,12 @@ func (s *survey) repeatsSome(t *stackwalk.Thread) bool {
 
 // enumerated reports whether an enumerator lives that takes from a collection. Code that has it takes without a call on the collection.
 func (s *survey) enumerated(collection target.Addr) bool {
+	n, err := s.enumeratorsOf(collection)
+	return err != nil || n > 0
+}
+
+// enumeratorsOf counts the enumerators that live and take from a collection.
+func (s *survey) enumeratorsOf(collection target.Addr) (n int, err error) {
 	list, err := tasks.Objects(s.ctx, s.r.heap, func(mt *dac.MethodTable) bool {
 		t, err := s.r.b.Objects().TrustedType(mt.Addr)
 		if err != nil {
@@ -70,16 +76,22 @@ func (s *survey) enumerated(collection target.Addr) bool {
 		name, err := s.r.b.Definition(t)
 		return err != nil || strings.HasPrefix(name, enumerators)
 	}, maxEnumerators)
-	return err != nil || slices.ContainsFunc(list, func(a target.Addr) bool {
+	if err != nil {
+		return 0, err
+	}
+	for _, a := range list {
 		o, err := s.r.b.Objects().TrustedObject(a)
 		if err != nil {
-			return true
+			return 0, err
 		}
 		for _, v := range o.Fields() {
 			if of, err := v.Addr(); err == nil && of == collection {
-				return s.lives(a)
+				if s.lives(a) {
+					n++
+				}
+				break
 			}
 		}
-		return false
-	})
+	}
+	return n, nil
 }

@@ -45,6 +45,8 @@ type reach struct {
 	outside bool // code that no thread runs now may
 	calls   int  // the methods of the program with such a call
 	leads   *tasks.Leads
+	// delegates are those by which such code may, if it may only by delegates.
+	delegates []target.Addr
 }
 
 // A boundCall is what a delegate on the heap runs.
@@ -141,17 +143,20 @@ func pathsFrom(md *dac.MethodDesc, body *metadata.MethodBody, offset int) (*code
 // reflection may call. It returns nil if that is not known: some code could not be read, or an object that has some may be missing. The error is the context's.
 func (s *survey) reaching(sought tasks.Sought) (*reach, error) {
 	r, err := s.leading(sought, nil)
-	if r == nil || err != nil || r.outside || r.calls == 0 {
+	if r == nil || err != nil || r.outside && len(r.delegates) == 0 || r.calls == 0 {
 		return r, err
 	}
 	reflects, err := s.reflecting()
 	if err != nil {
 		return nil, err
 	}
-	if r.outside = reflects == byProgram || reflects == byLibrary && r.leads.Unnamed; r.outside {
-		return r, nil
+	called := reflects == byProgram || reflects == byLibrary && r.leads.Unnamed
+	if !called {
+		called, err = s.reflectsOn(slices.DeleteFunc(slices.Clone(s.reflected), func(name string) bool { return !r.leads.Called(name) }))
 	}
-	r.outside, err = s.reflectsOn(slices.DeleteFunc(slices.Clone(s.reflected), func(name string) bool { return !r.leads.Called(name) }))
+	if called {
+		r.outside, r.delegates = true, nil
+	}
 	return r, err
 }
 
@@ -193,7 +198,10 @@ func (s *survey) leading(sought tasks.Sought, except func(*metadata.Metadata, []
 			out.threads[f.thread] = true
 		}
 	}
-	out.outside = out.outside || s.delegated(leads, sought)
+	if !out.outside {
+		out.delegates = s.delegated(leads, sought)
+		out.outside = len(out.delegates) > 0
+	}
 	return out, s.ctx.Err()
 }
 
@@ -262,17 +270,20 @@ func (s *survey) compiled() bool {
 	})
 }
 
-// delegated reports whether a delegate lives that leads to a call that is sought.
-func (s *survey) delegated(leads *tasks.Leads, sought tasks.Sought) bool {
-	return slices.ContainsFunc(s.bound, func(b boundCall) bool {
-		return (b.method == nil || leads.Has(b.method) || b.makes(sought)) && s.lives(b.delegate)
-	})
+// delegated returns the delegates that live and lead to a call that is sought.
+func (s *survey) delegated(leads *tasks.Leads, sought tasks.Sought) (out []target.Addr) {
+	for i := range s.bound {
+		if b := &s.bound[i]; (b.method == nil || leads.Has(b.method) || b.makes(sought)) && s.lives(b.delegate) {
+			out = append(out, b.delegate)
+		}
+	}
+	return out
 }
 
 // unseen reports whether an object lives by which a thread may make a call that is sought although its own code does not show it: a delegate, an iterator
 // or another object with such a method, or suspended code.
 func (s *survey) unseen(r *reach, sought tasks.Sought) bool {
-	return r.leads.Objects || r.leads.Goes(s.ctx, s.set) || s.delegated(r.leads, sought)
+	return r.leads.Objects || r.leads.Goes(s.ctx, s.set) || len(s.delegated(r.leads, sought)) > 0
 }
 
 // makes reports whether a delegate is for the method of a call that is sought.
@@ -341,7 +352,7 @@ func (s *survey) lives(delegate target.Addr) bool {
 			return true
 		}
 		defer done()
-		seen := s.later(used, g)
+		seen := s.later(used, g, nil)
 		s.living = func(a target.Addr) bool {
 			n, ok := g.Node(a)
 			return !ok || seen == nil || seen.Has(n)
@@ -350,8 +361,8 @@ func (s *survey) lives(delegate target.Addr) bool {
 	return s.living(delegate)
 }
 
-// later returns the nodes of a graph that code which runs later may find, or nil if it was stopped.
-func (s *survey) later(ctx context.Context, g *graph.Graph) *graph.Set {
+// later returns the nodes of a graph that code which runs later may find, or nil if it was stopped. It does not go on at a node that without reports.
+func (s *survey) later(ctx context.Context, g *graph.Graph, without func(graph.Node) bool) *graph.Set {
 	seen := g.NewSet()
 	todo := []graph.Node{g.Root()}
 	seen.Add(g.Root())
@@ -361,6 +372,9 @@ func (s *survey) later(ctx context.Context, g *graph.Graph) *graph.Set {
 		}
 		n := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
+		if without != nil && without(n) {
+			continue
+		}
 		src := g.Source(n)
 		if src != nil && src.Static != nil && src.Static.Field != nil && cachesDelegate(src.Static.Field.Name) {
 			continue

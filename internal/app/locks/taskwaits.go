@@ -130,6 +130,9 @@ func (s *survey) awaited(wanted map[target.Addr]bool, o heap.ScanOptions) error 
 			if t := s.runs(a); t != nil {
 				w.add(t)
 			}
+			if s.running.current[a] == w.thread {
+				w.runners = append(w.runners, w.thread)
+			}
 			if s.items[a] {
 				w.until = words.PoolWorker.Of()
 			}
@@ -245,7 +248,7 @@ func (s *survey) waitsInPool(stack *answer.AsyncStack) bool {
 	return s.items[stack.Frames[0].Object]
 }
 
-// add adds a thread that must proceed before w can. A thread that indirectly waits for its own task does not run it.
+// add adds a thread that must proceed before w can. A thread that has its own task on its stack need not run it, unless the class library records that.
 func (w *wait) add(t *stackwalk.Thread) {
 	if t != w.thread && !slices.Contains(w.runners, t) {
 		w.runners = append(w.runners, t)
@@ -254,8 +257,9 @@ func (w *wait) add(t *stackwalk.Thread) {
 
 // running holds the tasks and async method boxes that threads run.
 type running struct {
-	tasks  map[target.Addr]*stackwalk.Thread
-	inside []insideOf
+	tasks   map[target.Addr]*stackwalk.Thread
+	current map[target.Addr]*stackwalk.Thread // those that the class library records
+	inside  []insideOf
 }
 
 // insideOf is a reference into a box, held by the code of its state machine.
@@ -290,7 +294,7 @@ func (s *survey) runs(a target.Addr) *stackwalk.Thread {
 
 // findRunning searches the stacks of all threads.
 func (s *survey) findRunning() *running {
-	out := &running{tasks: map[target.Addr]*stackwalk.Thread{}}
+	out := &running{tasks: map[target.Addr]*stackwalk.Thread{}, current: map[target.Addr]*stackwalk.Thread{}}
 	for i := range s.r.threads {
 		t := &s.r.threads[i]
 		if t.OS == nil || t.Managed == nil || s.ctx.Err() != nil {
@@ -301,7 +305,7 @@ func (s *survey) findRunning() *running {
 				continue
 			}
 			if at, err := k.Current.Of(t.Managed).Addr(); err == nil && at != 0 {
-				out.tasks[at] = t
+				out.tasks[at], out.current[at] = t, t
 			}
 		}
 		s.dispatched(out, t)
@@ -333,7 +337,7 @@ func (s *survey) dispatched(out *running, t *stackwalk.Thread) {
 		at, err := k.First.Of(t.Managed).Addr()
 		for last := target.Addr(0); err == nil && at > last && t.Managed.Stack.Contains(at); {
 			if task, err := k.Current.Addr(objects.Instance(at)); err == nil && task != 0 {
-				out.tasks[task] = t
+				out.tasks[task], out.current[task] = t, t
 			}
 			last = at // outer dispatchers are nearer to the stack's base
 			var next uint64

@@ -77,7 +77,11 @@ func (g *grapher) circle(alike [][]*wait) answer.Verdict {
 	var says, ends []answer.Statement
 	for i, w := range path {
 		before := path[(i+len(path)-1)%len(path)]
-		says = append(says, words.WaitInCircle.Of(g.holdsFor(before, w), g.keeps(before, w), g.awaits(w)))
+		awaits := g.awaits(w)
+		if len(path) == 1 && len(w.tasks) == 1 {
+			awaits = words.ItsCompletion.Of()
+		}
+		says = append(says, words.WaitInCircle.Of(g.holdsFor(before, w), g.keeps(before, w), awaits))
 		if !w.ends.IsZero() {
 			ends = append(ends, words.EndsIn.Of(g.who(w), w.ends))
 		}
@@ -189,6 +193,11 @@ func (g *grapher) holdsFor(w, by *wait) answer.Statement {
 
 // keeps describes how by makes w wait.
 func (g *grapher) keeps(w, by *wait) answer.Statement {
+	if q, ok := w.gets[by.thread]; ok && q != 0 {
+		return words.WouldTake.Of(g.addressName(q), words.Text(w.signalVerb()), g.what(w))
+	} else if ok {
+		return words.HasEnder.Of(words.Text(w.signalVerb()), g.what(w))
+	}
 	switch {
 	case w.isSignaledBy(by):
 		return words.WouldSignal.Of(words.Text(w.signalVerb()), g.lockOrObject(w))

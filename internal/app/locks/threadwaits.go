@@ -29,11 +29,12 @@ type wait struct {
 	join   bool           // object is a Thread
 	// callback is what must end first, where the class library waits for a callback that runners run.
 	callback string
-	serves   string              // waits for the finalizer thread, which does this for it
-	more     int                 // how many other WaitHandles it waits for
-	runners  []*stackwalk.Thread // the threads that must proceed first, as far as they are known
-	pulse    bool                // waits for a pulse and has released the monitor
-	signals  []*stackwalk.Thread // the threads that would end a wait for a signal later, if only they can, and all of them wait so; set by crossings
+	serves   string                            // waits for the finalizer thread, which does this for it
+	more     int                               // how many other WaitHandles it waits for
+	runners  []*stackwalk.Thread               // the threads that must proceed first, as far as they are known
+	pulse    bool                              // waits for a pulse and has released the monitor
+	signals  []*stackwalk.Thread               // the threads that would end a wait for a signal later, if only they can, and all of them wait so; set by crossings
+	gets     map[*stackwalk.Thread]target.Addr // by those of signals that alone get to what would end it: the BlockingCollection that they take it from, or 0 if they have it; set by crossings
 	timeout  int32
 	steps    bool // the class library waits in steps, each for a limited time: the program's wait has no limit that is recorded
 	how      string

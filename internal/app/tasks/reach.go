@@ -37,6 +37,7 @@ type program struct {
 	callers map[string][]programMethod // the methods whose IL has a name
 	bare    map[string][]string        // the names in IL, by the name without the type
 	pointed map[string]bool            // the methods that the program takes the address of, not for a delegate
+	stores  map[string][]programMethod // the methods that store in a field, or take its address
 }
 
 // readProgram reads the IL of the program's modules. What can't be read may call anything, so that it is an error.
@@ -45,7 +46,8 @@ func (r *Reader) readProgram() (*program, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &program{map[target.Addr]*dac.Module{}, map[string][]programMethod{}, map[string][]programMethod{}, map[string][]string{}, map[string]bool{}}
+	p := &program{modules: map[target.Addr]*dac.Module{}, named: map[string][]programMethod{}, callers: map[string][]programMethod{}, bare: map[string][]string{},
+		pointed: map[string]bool{}, stores: map[string][]programMethod{}}
 	size := 0
 	for _, m := range modules {
 		if name, err := m.SimpleName(); err == nil && answer.LibraryMethod(name+".") {
@@ -88,10 +90,17 @@ func (p *program) add(code *dac.CodeReader, m *dac.Module, size *int) error {
 			if err != nil {
 				return err
 			}
-			if pointed != "" && in.Opcode.String() != "newobj" {
+			op := in.Opcode.String()
+			if pointed != "" && op != "newobj" {
 				p.pointed[pointed] = true
 			}
 			pointed = ""
+			if op == "stfld" || op == "ldflda" {
+				name := ilcalls.FieldName(md, in.Token())
+				if list := p.stores[name]; len(list) == 0 || list[len(list)-1] != at {
+					p.stores[name] = append(list, at)
+				}
+			}
 			if in.Kind != metadata.OperandMethod && in.Kind != metadata.OperandToken {
 				continue
 			}
@@ -100,7 +109,7 @@ func (p *program) add(code *dac.CodeReader, m *dac.Module, size *int) error {
 				name = ilcalls.MemberName(md, in.Token())
 				names[in.Token()] = name
 			}
-			if op := in.Opcode.String(); op == "ldftn" || op == "ldvirtftn" {
+			if op == "ldftn" || op == "ldvirtftn" {
 				pointed = name
 			}
 			if list := p.callers[name]; name != "" && (len(list) == 0 || list[len(list)-1] != at) {
@@ -133,8 +142,9 @@ type Leads struct {
 	sure    int                    // how many of direct, the first, have one for the object that is sought, as far as the code shows it
 	led     map[programMethod]bool // those that lead to these
 	methods map[programMethod]bool
-	names   map[string]bool // the names of methods
-	virtual map[string]bool // the names of virtual methods, without their types
+	own     map[programMethod]bool // those of them that lead there only by an object which the object they are called on has made for itself
+	names   map[string]bool        // the names of methods
+	virtual map[string]bool        // the names of virtual methods, without their types
 }
 
 // entryNames are the names of the method that the host calls.
@@ -150,7 +160,7 @@ func (r *Reader) Leads(ctx context.Context, h *heap.Heap, sought Sought, except 
 	if err != nil {
 		return nil, err
 	}
-	l := &Leads{r: r, sought: sought, except: except, methods: map[programMethod]bool{}, names: map[string]bool{}, virtual: map[string]bool{}}
+	l := &Leads{r: r, sought: sought, except: except, methods: map[programMethod]bool{}, own: map[programMethod]bool{}, names: map[string]bool{}, virtual: map[string]bool{}}
 	var perhaps []programMethod
 	for name, list := range p.callers {
 		if _, ok := sought(name); !ok {
@@ -182,25 +192,40 @@ func (r *Reader) Leads(ctx context.Context, h *heap.Heap, sought Sought, except 
 	return l, l.follow(ctx, h, p, l.direct[l.sure:])
 }
 
-// follow adds methods and all that lead to them.
+// follow adds methods with such a call and all that lead to them.
 func (l *Leads) follow(ctx context.Context, h *heap.Heap, p *program, list []programMethod) error {
 	var todo []programMethod
-	add := func(list []programMethod) {
-		for _, m := range list {
-			if !l.methods[m] {
-				l.methods[m] = true
-				todo = append(todo, m)
-			}
+	add := func(m programMethod, own bool) {
+		if known := l.methods[m]; !known || l.own[m] && !own {
+			l.methods[m], l.own[m] = true, own
+			todo = append(todo, m)
 		}
 	}
-	for add(list); len(todo) > 0 && ctx.Err() == nil; {
+	for _, m := range list {
+		own, err := l.callsOwn(p, m)
+		if err != nil {
+			return err
+		}
+		add(m, own)
+	}
+	for len(todo) > 0 && ctx.Err() == nil {
 		m := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
 		callers, err := l.callers(ctx, h, p, m)
 		if err != nil {
 			return err
 		}
-		add(callers)
+		for _, c := range callers {
+			leads, own := true, false
+			if l.own[m] {
+				if leads, own, err = l.calledBy(p, m, c); err != nil {
+					return err
+				}
+			}
+			if leads {
+				add(c, own)
+			}
+		}
 	}
 	return ctx.Err()
 }
@@ -658,6 +683,17 @@ func (g *addresses) Reset() { g.list, g.corrupt = g.list[:0], nil }
 func (l *Leads) Has(md *dac.MethodDesc) bool {
 	m, err := md.Module()
 	return err == nil && l.methods[programMethod{m.Addr, md.Token.Row()}]
+}
+
+// OnlyIn reports whether no other methods than those of a list have a call that is sought. Where Open is set, what may call them could only begin anew what they
+// do already.
+func (l *Leads) OnlyIn(list []*dac.MethodDesc) bool {
+	return !slices.ContainsFunc(l.direct, func(m programMethod) bool {
+		return !slices.ContainsFunc(list, func(md *dac.MethodDesc) bool {
+			in, err := md.Module()
+			return err == nil && m == programMethod{in.Addr, md.Token.Row()}
+		})
+	})
 }
 
 // From reports whether the code of a method leads to a call that is sought, at the offsets that counts selects. inner is the method that the

@@ -499,6 +499,19 @@ func MemberName(md *metadata.Metadata, t metadata.Token) string {
 	return "." + name
 }
 
+// FieldName returns the field that an IL token names, with its type and without the namespace, or "".
+func FieldName(md *metadata.Metadata, t metadata.Token) string {
+	name := MemberName(md, t)
+	if t.Table() != metadata.TableField || name == "" {
+		return name
+	}
+	row, err := md.FieldOwner(t.Row())
+	if err != nil {
+		return ""
+	}
+	return shortType(md, metadata.NewToken(metadata.TableTypeDef, row)) + name
+}
+
 // shortType returns a type's name without its namespace, or "" if it is unknown.
 func shortType(md *metadata.Metadata, t metadata.Token) string {
 	if t.Table() == metadata.TableTypeSpec {

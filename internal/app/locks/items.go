@@ -1,0 +1,222 @@
+package locks
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/graph"
+	"github.com/sosgo/sosgo/internal/app/flows"
+	"github.com/sosgo/sosgo/internal/app/tasks"
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/stackwalk"
+	"github.com/sosgo/sosgo/target"
+)
+
+// Bounds of the objects that are followed from a BlockingCollection to what its items refer to, and from the variables of a thread.
+const (
+	maxItemNodes     = 1 << 14
+	maxVariableNodes = 1 << 8
+)
+
+// promiseOf returns the TaskCompletionSource with the promise that alone lets a blocked thread go on, or 0.
+func (g *grapher) promiseOf(w *wait) target.Addr {
+	if len(w.tasks) != 1 || len(w.runners) > 0 || w.async || w.ready || len(w.leaves) != 1 || w.leaves[0].cause != tasks.CausePromise {
+		return 0
+	}
+	return g.s.sourceOf(w.leaves[0].addr)
+}
+
+// sourceOf returns the TaskCompletionSource of a task, or 0.
+func (s *survey) sourceOf(task target.Addr) target.Addr {
+	for _, a := range s.found.promises {
+		o, err := s.r.b.Objects().TrustedObject(a)
+		if err != nil {
+			continue
+		}
+		k, x, err := objects.BindObject[*completionSource](s.r.b, o)
+		if err != nil {
+			continue
+		}
+		if t, err := k.Task.Addr(x); err == nil && t == task {
+			return a
+		}
+	}
+	return 0
+}
+
+// havers returns the threads that alone end a wait: code gets to what ends it, enders, only by taking an item from a BlockingCollection, or by a variable of
+// a thread, and these threads take from that collection or have that variable, or are among others. It sets the wait's gets. It returns nil if there are no
+// such threads, or if that is not known.
+func (g *grapher) havers(w *wait, enders []target.Addr, others []*stackwalk.Thread) []*stackwalk.Thread {
+	s := g.s
+	if !s.whole || s.graph == nil || s.lost || s.partial || len(enders) == 0 {
+		return nil
+	}
+	live, err := s.graph()
+	if err != nil {
+		return nil // what it does not reach may live all the same
+	}
+	ctx, done, err := live.Use(s.ctx)
+	if err != nil {
+		return nil
+	}
+	defer done()
+	var nodes []graph.Node
+	for _, a := range enders {
+		n, ok := live.Node(a)
+		if !ok {
+			return nil
+		}
+		nodes = append(nodes, n)
+	}
+	queues := g.itemsIn(live, nodes)
+	threads := g.variablesOf(live, w, nodes, queues)
+	if len(queues)+len(threads) == 0 || s.reaches(ctx, live, nodes, func(n graph.Node) bool {
+		src := live.Source(n)
+		return queues[n] != 0 || src != nil && src.Thread != nil && (src.Thread == w.thread || slices.Contains(threads, src.Thread))
+	}) {
+		return nil
+	}
+	gets := map[*stackwalk.Thread]target.Addr{}
+	for _, q := range queues {
+		takers := g.onlyTakers(q)
+		if takers == nil {
+			return nil
+		}
+		for _, t := range takers {
+			gets[t] = q
+		}
+	}
+	for _, t := range threads {
+		gets[t] = 0
+	}
+	if delete(gets, w.thread); len(gets) == 0 {
+		return nil
+	}
+	w.gets = gets
+	var out []*stackwalk.Thread
+	for i := range s.r.threads {
+		t := &s.r.threads[i]
+		if _, ok := gets[t]; ok || slices.Contains(others, t) {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// itemsIn returns the BlockingCollections with items that lead to all the nodes, and that a waiting thread takes from.
+func (g *grapher) itemsIn(live *graph.Graph, nodes []graph.Node) map[graph.Node]target.Addr {
+	out := map[graph.Node]target.Addr{}
+	for _, c := range g.s.bounded {
+		n, ok := live.Node(c.collection)
+		if c.items && ok && leadsTo(live, []graph.Node{n}, nodes, maxItemNodes, nil) &&
+			slices.ContainsFunc(g.takersOf(c.collection), func(h holder) bool { return h.thread != nil && g.of[h.thread] != nil }) {
+			out[n] = c.collection
+		}
+	}
+	return out
+}
+
+// variablesOf returns the other threads that wait and have variables that lead to all the nodes, not through a queue.
+func (g *grapher) variablesOf(live *graph.Graph, w *wait, nodes []graph.Node, queues map[graph.Node]target.Addr) (out []*stackwalk.Thread) {
+	roots := map[*stackwalk.Thread][]graph.Node{}
+	for n := range live.Nodes() {
+		if src := live.Source(graph.Node(n)); src != nil && src.Thread != nil && src.Thread != w.thread && g.of[src.Thread] != nil {
+			roots[src.Thread] = append(roots[src.Thread], graph.Node(n))
+		}
+	}
+	for i := range g.s.r.threads {
+		if t := &g.s.r.threads[i]; leadsTo(live, roots[t], nodes, maxVariableNodes, queues) {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// reaches reports whether code that runs later may find one of the nodes but for those at which the search does not go on. Without a full search it may.
+func (s *survey) reaches(ctx context.Context, g *graph.Graph, nodes []graph.Node, without func(graph.Node) bool) bool {
+	seen := s.later(ctx, g, without)
+	return seen == nil || slices.ContainsFunc(nodes, seen.Has)
+}
+
+// onlyTakers returns the threads that take from a BlockingCollection, or nil if other code may, too.
+func (g *grapher) onlyTakers(q target.Addr) (out []*stackwalk.Thread) {
+	sought := func(method string) (target.Addr, bool) {
+		if strings.HasPrefix(method, "BlockingCollection") && strings.HasSuffix(method, "FromAny") { // its argument is an array of them
+			return 0, true
+		}
+		return q, takes(method)
+	}
+	r, err := g.s.reaching(sought)
+	if err != nil || r == nil || r.outside && (r.leads.Goes(g.s.ctx, g.s.set) || len(g.s.delegated(r.leads, sought)) > 0 || !r.leads.OnlyIn(g.runBy(g.takersOf(q)))) {
+		return nil
+	}
+	for _, h := range g.takersOf(q) {
+		if h.thread == nil {
+			return nil
+		}
+		if !slices.Contains(out, h.thread) {
+			out = append(out, h.thread)
+		}
+	}
+	for i := range g.s.r.threads {
+		if t := &g.s.r.threads[i]; r.threads[t] && !slices.Contains(out, t) {
+			out = append(out, t)
+		}
+	}
+	if n, err := g.s.enumeratorsOf(q); err != nil || n > len(out) {
+		return nil // another thread or a suspended method may have one
+	}
+	return out
+}
+
+// nameQueues names the BlockingCollections with what would end waits.
+func (g *grapher) nameQueues() error {
+	wanted := map[target.Addr]bool{}
+	for _, w := range g.s.waits {
+		for _, q := range w.gets {
+			if q != 0 && g.s.names[q] == "" {
+				wanted[q] = true
+			}
+		}
+	}
+	if len(wanted) == 0 {
+		return nil
+	}
+	names, err := flows.Names(g.s.ctx, g.s.r.b, g.s.r.heap, wanted, flows.NamesOptions{Walk: true})
+	g.s.gaps.Note(err)
+	for a, name := range names {
+		g.s.names[a], g.s.classes[a] = name.Text, name.Class
+	}
+	return g.s.ctx.Err()
+}
+
+// runBy returns the methods of the program on the stacks of threads.
+func (g *grapher) runBy(list []holder) (out []*dac.MethodDesc) {
+	for _, f := range g.s.code {
+		if slices.ContainsFunc(list, func(h holder) bool { return h.thread == f.thread }) {
+			out = append(out, f.method)
+		}
+	}
+	return out
+}
+
+// leadsTo reports whether references lead from nodes to all of others within a number of nodes, and not through some.
+func leadsTo(g *graph.Graph, from, to []graph.Node, most int, through map[graph.Node]target.Addr) bool {
+	seen, todo, left := map[graph.Node]bool{}, from, len(to)
+	for i := 0; i < len(todo) && left > 0 && i < most; i++ {
+		for _, n := range g.Referents(todo[i]) {
+			if !g.IsObject(n) || seen[n] || through[n] != 0 {
+				continue
+			}
+			seen[n] = true
+			todo = append(todo, n)
+			if slices.Contains(to, n) {
+				left--
+			}
+		}
+	}
+	return left == 0
+}
