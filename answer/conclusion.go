@@ -154,6 +154,9 @@ type Verdict struct {
 
 	// Class has the field that holds what is waited for, if there is one.
 	Class string `json:"-"`
+
+	// Behind has the OS ids of the threads that must go on first, if they wait themselves.
+	Behind []uint32 `json:"-"`
 }
 
 // Conclude returns a conclusion of a kind, drawn from facts. kind is NoFinding if the conclusion is no finding.

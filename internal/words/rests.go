@@ -44,7 +44,7 @@ var conclusions = []struct {
 		OwnRecord, Accessed, MappingFailed, SentFault, RaisedException, Faulted, FatalError, FatalMessage, CrashUnknown, CauseUnknown, ReportException,
 		PoolUnknown, PoolUncounted, MayKeepUp, WorkersUnknown,
 		KeeperUnknown, UnreachedReadable, HoldersUnread, LeakMayHide, RootsUnproved, TypesNameless, LittleRead,
-		InitializerFailed, AllocationFailed, BudgetUsedUp, HeapLimit, Follows, UsuallyMeans}},
+		InitializerFailed, AllocationFailed, BudgetUsedUp, HeapLimit, Follows, FollowsAbout, UsuallyMeans}},
 
 	// The objects that it names are read from the heap. More such objects would not refute it.
 	{onHeap, []*Sentence{RefersToAllocator, NotCaught, FailedCommand, FailedTask, FailedAlike, AsyncVoid, OfClassFailed, ServiceFailed, HostStopping, HostStartWaits, ClientsUnshared,

@@ -121,6 +121,7 @@ var (
 	OneTaskFailed    = say("one failed task", "a task failed, and nobody has looked at its exception: {task}")
 	OthersFailed     = say("other initializers failed", "; {initializers other initializer failed|other initializers failed}")
 
+	FollowsAbout  = say("follows from a finding about a thing", "it follows from the finding \"{finding}\" about {thing}")
 	Follows       = say("follows from a finding", "it follows from the finding \"{finding}\"")
 	BehindLock    = say("items behind a lock", "{items} items wait for a worker behind it: {workers} of {all} workers wait for this lock or hold it")
 	WorkersOf     = say("workers of a finding", "{workers} of {all} workers are threads of that finding")

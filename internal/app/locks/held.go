@@ -80,6 +80,9 @@ func (g *grapher) held() []answer.Verdict {
 		}
 		v := answer.Conclude(kind, words.HeldLock.Of(holds, g.lockName(l), waiting, limitOf(alike), onward), strength, g.evidences(alike)...)
 		v.Count, v.Sites, v.Thing, v.Severity = len(names), g.sites(alike), g.lockName(l).Text, severity
+		if len(first.runners) == 1 {
+			v.Behind = g.waitingIDs([]holder{{thread: first.runners[0]}})
+		}
 		v.Show = append([]string{"dumpobj " + addressText(l.Address)}, g.showRunner(first)...)
 		if kind == answer.FindingAbandoned {
 			v.Rests = leftBehind

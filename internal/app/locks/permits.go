@@ -71,7 +71,7 @@ func (g *grapher) fullSemaphore(l *lock, list []*wait) *answer.Verdict {
 	v.Class = g.s.classes[l.Address]
 	if collection, state := g.fullCollection(list[0]); collection != 0 {
 		v.Kind, v.Statement = answer.FindingFull, words.FullCollection.Of(g.waiting(list), g.collectionName(l, collection), limitOf(list), state)
-		v.Show[0] = "dumpobj " + addressText(collection)
+		v.Show[0], v.Thing = "dumpobj "+addressText(collection), words.RoomIn.Of(g.collectionName(l, collection)).Text
 		if takers := g.takersOf(collection); g.course().collection(collection, len(list)).moves {
 			return nil // it is full by design, and what adds to it is slowed down
 		} else if len(takers) > 0 {

@@ -148,12 +148,21 @@ func (g *grapher) taken(v *answer.Verdict, list []holder) {
 		return
 	}
 	name := g.name(h.thread)
+	v.Behind = g.waitingIDs(list)
+	inMethod, andDoes := words.InMethodWaits, words.AndDoes
+	if len(list) > 1 {
+		inMethod, andDoes = words.InMethodFirst, words.AndFirstDoes
+	}
 	var does answer.Statement
 	if w := g.waitOf(h); w != nil {
-		does = words.InMethodWaits.Of(words.Method(compilernames.Pretty(h.method.String())), g.what(w))
+		thing := g.what(w)
+		if c := g.s.boundedOf(w); c.collection != 0 && !c.items {
+			thing = words.RoomIn.Of(g.collectionName(w.lock, c.collection))
+		}
+		does = inMethod.Of(words.Method(compilernames.Pretty(h.method.String())), thing)
 	} else {
 		activity, where := g.activity(h.thread)
-		does = words.AndDoes.Of(activity, where)
+		does = andDoes.Of(activity, where)
 	}
 	says := words.TakesFromIt.Of(name, does)
 	if len(list) > 1 {
@@ -161,4 +170,15 @@ func (g *grapher) taken(v *answer.Verdict, list []holder) {
 	}
 	v.Statement = v.Plus(says)
 	v.Because(words.TakesItsIL.Of(name))
+}
+
+// waitingIDs returns the OS ids of threads if all of a list are threads that wait.
+func (g *grapher) waitingIDs(list []holder) (out []uint32) {
+	for i := range list {
+		if t := list[i].thread; t == nil || g.of[t] == nil {
+			return nil
+		}
+		out = append(out, osID(list[i].thread))
+	}
+	return out
 }

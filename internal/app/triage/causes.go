@@ -52,6 +52,54 @@ func causeOfStarvation(list []answer.Finding, workers int) []answer.Finding {
 	return list
 }
 
+// causesFirst moves a finding about waits before the first one that follows from it: the threads that must go on first there wait in it. The cause is as severe
+// then. list is ranked.
+func causesFirst(list []answer.Finding) {
+	causes := make([]int, len(list)) // 1 + the index of the finding that one follows from
+	for i := range list {
+		if len(list[i].Clauses) == 0 || !slices.Contains(starving, list[i].Kind) {
+			continue
+		}
+		behind := list[i].Clauses[0].Behind
+		for j := range list {
+			waiting := waitingThreads(&list[j])
+			if i != j && len(behind) > 0 && slices.Contains(starving, list[j].Kind) && !slices.ContainsFunc(behind, func(id uint32) bool { return !waiting[id] }) {
+				causes[i] = j + 1
+				break
+			}
+		}
+	}
+	out := make([]answer.Finding, 0, len(list))
+	done, listed := make([]bool, len(list)), make([]bool, len(list))
+	var add func(i int, severity answer.Severity)
+	add = func(i int, severity answer.Severity) {
+		if done[i] {
+			return
+		}
+		done[i] = true
+		f := &list[i]
+		if slices.Index(severities, severity) < slices.Index(severities, f.Severity) && severity != answer.SeverityFatal {
+			f.Severity = severity
+		}
+		if j := causes[i] - 1; j >= 0 {
+			add(j, f.Severity)
+		}
+		if j := causes[i] - 1; j >= 0 && listed[j] { // else each is behind the other
+			by := &list[j]
+			says := words.Follows.Of(words.Text(string(by.Kind)))
+			if thing := by.Clauses[0].Thing; thing != "" {
+				says = words.FollowsAbout.Of(words.Text(string(by.Kind)), words.Text(thing))
+			}
+			f.Clauses = append(f.Clauses, answer.Conclude(answer.NoFinding, says, answer.Weakest(f.Strength, by.Strength)))
+		}
+		out, listed[i] = append(out, *f), true
+	}
+	for i := range list {
+		add(i, list[i].Severity)
+	}
+	copy(list, out)
+}
+
 // manyBehind is how many items for each worker wait behind a lock that most workers wait for or hold, so that it serializes the pool.
 const manyBehind = 10
 

@@ -144,6 +144,7 @@ func judge(ctx context.Context, q *Answers, o Options) (judged, error) {
 		workers = max(workers, views[i].workers)
 	}
 	rank(out.Findings)
+	causesFirst(out.Findings)
 	out.Findings = causeOfStarvation(out.Findings, workers)
 	q.serialized(out.Findings)
 	for i := range out.Findings {

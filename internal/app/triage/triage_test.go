@@ -64,6 +64,39 @@ func TestReceivedSignal(t *testing.T) {
 	assert.Contains(t, sent(true, target.SITkill), "it was sent, the innermost method of the program on its stack: Shop.Host.Ready()")
 }
 
+// TestCausesFirst checks that of findings one behind the other the cause comes first and is as severe, and that findings behind each other stay.
+func TestCausesFirst(t *testing.T) {
+	of := func(text string, kind answer.FindingKind, severity answer.Severity, waits, behind []uint32) answer.Finding {
+		v := answer.Verdict{Kind: kind, Statement: answer.Statement{Text: text}, Strength: answer.StrengthLikely, Behind: behind, Thing: text}
+		for _, id := range waits {
+			v.Sites = append(v.Sites, answer.Site{Thread: id})
+		}
+		f := finding(kind, v)
+		f.Severity = severity
+		return f
+	}
+	list := []answer.Finding{
+		of("deadlock", answer.FindingDeadlock, answer.SeverityFatal, []uint32{90, 91}, nil),
+		of("raw", answer.FindingFull, answer.SeverityHigh, []uint32{1, 2}, []uint32{3, 4}),
+		of("cut", answer.FindingFull, answer.SeverityHigh, []uint32{3, 4}, []uint32{5}),
+		of("half", answer.FindingFull, answer.SeverityHigh, []uint32{7}, []uint32{5, 8}),
+		of("label", answer.FindingHeld, answer.SeverityWarning, []uint32{5}, []uint32{6}),
+		of("one", answer.FindingHeld, answer.SeverityWarning, []uint32{10}, []uint32{11}),
+		of("two", answer.FindingHeld, answer.SeverityWarning, []uint32{11}, []uint32{10}),
+	}
+	causesFirst(list)
+	var got []string
+	for _, f := range list {
+		text := f.Text + " " + string(f.Severity)
+		for _, c := range f.Clauses[1:] {
+			text += ": " + c.Text
+		}
+		got = append(got, text)
+	}
+	assert.Equal(t, []string{"deadlock fatal", "label high", "cut high: it follows from the finding \"held lock\" about label", "raw high: it follows from the finding \"full queue\" about cut",
+		"half high", "two warning", "one warning: it follows from the finding \"held lock\" about two"}, got[:7])
+}
+
 // TestNativeMemory checks that much native memory, compared with the GC heap, is a finding, and unknown memory is not.
 func TestNativeMemory(t *testing.T) {
 	for _, c := range []struct {
