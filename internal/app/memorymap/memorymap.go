@@ -17,6 +17,7 @@ import (
 	"github.com/sosgo/sosgo/internal/base/teb"
 	"github.com/sosgo/sosgo/internal/image/malloc"
 	"github.com/sosgo/sosgo/process"
+	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -228,6 +229,12 @@ func (b *builder) threads() {
 	if err != nil && len(b.p.Dump().Runtimes()) > 0 && len(list) == 0 {
 		b.gaps.Note(err)
 	}
+	largest := uint64(0)
+	for i := range list {
+		if t := &list[i]; t.Managed != nil {
+			largest = max(largest, t.Managed.Stack.Size())
+		}
+	}
 	for i := range list {
 		t := &list[i]
 		if t.Managed != nil {
@@ -250,10 +257,30 @@ func (b *builder) threads() {
 		}
 		b.used = append(b.used, used.Ranges[0])
 		if r := b.regionOf(used.Ranges[0].Start); r != nil && r.Path == "" {
-			b.claim(target.RangeAt(r.Start, r.Size), answer.MemoryStack, "", rankStackMapping)
+			b.claim(stackMapping(target.RangeAt(r.Start, r.Size), used.Ranges[0].Start, t, largest), answer.MemoryStack, "", rankStackMapping)
 		}
 	}
 }
+
+// stackMapping returns the part of a mapping that is the stack of a thread with a stack pointer in it. The kernel merges neighbouring mappings, so that a
+// mapping may have more than the stack. The runtime records the bounds of the stacks of managed threads, of which largest is the largest size. Other threads
+// have none that are larger, and a guard page before them, with which no mapping merges.
+func stackMapping(mapping target.Range, sp target.Addr, t *stackwalk.Thread, largest uint64) target.Range {
+	if t.Managed != nil && t.Managed.Stack.Contains(sp) {
+		return target.Range{Start: max(mapping.Start, t.Managed.Stack.Start), End: min(mapping.End, t.Managed.Stack.End)}
+	}
+	if largest == 0 || mapping.Size() <= largest {
+		return mapping
+	}
+	if uint64(sp-mapping.Start) >= largest {
+		mapping.Start = sp - sp%stackAlignment // what is before it is not known
+	}
+	mapping.End = min(mapping.End, mapping.Start+target.Addr(largest))
+	return mapping
+}
+
+// stackAlignment is the size of the pages that are counted for a stack with an unknown beginning.
+const stackAlignment = 4096
 
 // regionOf returns the mapping that holds a, or nil.
 func (b *builder) regionOf(a target.Addr) *target.Region {
