@@ -22,7 +22,7 @@ func TestReceived(t *testing.T) {
 	assert.False(t, received(sent(target.SITkill, 42), 42), "raise")
 	assert.True(t, received(sent(target.SIUser, 42), 42), "kill")
 	assert.True(t, received(sent(target.SIQueue, 42), 42), "sigqueue")
-	assert.True(t, received(sent(target.SITkill, 42), 0), "whose number is not known")
+	assert.True(t, received(sent(target.SITkill, 42), 0), "without the number of the process")
 	assert.False(t, received(&target.Exception{Signal: &target.Signal{Number: target.SIGABRT}}, 42), "the number alone")
 	assert.False(t, received(&target.Exception{Code: codeCLR}, 42), "no signal")
 }

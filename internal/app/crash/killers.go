@@ -11,7 +11,7 @@ import (
 	"github.com/sosgo/sosgo/stackwalk"
 )
 
-// killers names the threads that stand in a call that sends signals, if the process sent itself one. Mostly there is none: the call returns at once.
+// killers names the threads that stand in a call that sends signals, if the process sent itself one. Mostly no thread does: the call returns at once.
 func (d *describer) killers() answer.Statement {
 	if d.ctx == nil || d.rt == nil {
 		return answer.Statement{}

@@ -34,7 +34,7 @@ type wait struct {
 	runners  []*stackwalk.Thread               // the threads that must proceed first, as far as they are known
 	pulse    bool                              // waits for a pulse and has released the monitor
 	signals  []*stackwalk.Thread               // the threads that would end a wait for a signal later, if only they can, and all of them wait so; set by crossings
-	gets     map[*stackwalk.Thread]target.Addr // by those of signals that alone get to what would end it: the BlockingCollection that they take it from, or 0 if they have it; set by crossings
+	gets     map[*stackwalk.Thread]target.Addr // by thread of signals, if it alone gets to what would end it: the BlockingCollection that it takes it from, or 0 if it has it; set by crossings
 	timeout  int32
 	steps    bool // the class library waits in steps, each for a limited time: the program's wait has no limit that is recorded
 	how      string

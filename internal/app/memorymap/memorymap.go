@@ -69,6 +69,7 @@ const (
 	rankImage
 	rankStackMapping
 	rankReserve
+	rankBesideStack // what the kernel merged with a stack
 )
 
 // maps caches the map of each dump.
@@ -257,14 +258,20 @@ func (b *builder) threads() {
 		}
 		b.used = append(b.used, used.Ranges[0])
 		if r := b.regionOf(used.Ranges[0].Start); r != nil && r.Path == "" {
-			b.claim(stackMapping(target.RangeAt(r.Start, r.Size), used.Ranges[0].Start, t, largest), answer.MemoryStack, "", rankStackMapping)
+			mapping := target.RangeAt(r.Start, r.Size)
+			if stack := stackMapping(mapping, used.Ranges[0].Start, t, largest); stack != mapping {
+				b.claim(stack, answer.MemoryStack, "", rankStackMapping)
+				b.claim(mapping, answer.MemoryUnknown, "", rankBesideStack)
+			} else {
+				b.claim(mapping, answer.MemoryStack, "", rankStackMapping)
+			}
 		}
 	}
 }
 
 // stackMapping returns the part of a mapping that is the stack of a thread with a stack pointer in it. The kernel merges neighbouring mappings, so that a
-// mapping may have more than the stack. The runtime records the bounds of the stacks of managed threads, of which largest is the largest size. Other threads
-// have none that are larger, and a guard page before them, with which no mapping merges.
+// mapping may have more than the stack. The runtime records the bounds of the stacks of managed threads, largest is the size of the largest. Other threads have
+// stacks that are no larger, and a guard page before them, with which no mapping merges.
 func stackMapping(mapping target.Range, sp target.Addr, t *stackwalk.Thread, largest uint64) target.Range {
 	if t.Managed != nil && t.Managed.Stack.Contains(sp) {
 		return target.Range{Start: max(mapping.Start, t.Managed.Stack.Start), End: min(mapping.End, t.Managed.Stack.End)}

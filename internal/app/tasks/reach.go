@@ -142,7 +142,7 @@ type Leads struct {
 	sure    int                    // how many of direct, the first, have one for the object that is sought, as far as the code shows it
 	led     map[programMethod]bool // those that lead to these
 	methods map[programMethod]bool
-	own     map[programMethod]bool // those of them that lead there only by an object which the object they are called on has made for itself
+	own     map[programMethod]bool // the methods that lead there only by an object which the object they are called on has made for itself
 	names   map[string]bool        // the names of methods
 	virtual map[string]bool        // the names of virtual methods, without their types
 }
@@ -685,7 +685,7 @@ func (l *Leads) Has(md *dac.MethodDesc) bool {
 	return err == nil && l.methods[programMethod{m.Addr, md.Token.Row()}]
 }
 
-// OnlyIn reports whether no other methods than those of a list have a call that is sought. Where Open is set, what may call them could only begin anew what they
+// OnlyIn reports whether no methods but a list have a call that is sought. Where Open is set, what may call them could only begin anew what they
 // do already.
 func (l *Leads) OnlyIn(list []*dac.MethodDesc) bool {
 	return !slices.ContainsFunc(l.direct, func(m programMethod) bool {

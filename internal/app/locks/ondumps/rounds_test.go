@@ -34,7 +34,7 @@ func wholeWaits(t *testing.T, path string) *answer.Waits {
 	return out
 }
 
-// TestRoundsStuck: circles whose edges are an event that each object makes for itself, an item of a queue that would set an event or complete a promise, what
+// TestRoundsStuck: the edges of circles are an event that each object makes for itself, an item of a queue that would set an event or complete a promise, what
 // a thread has in a variable, and a task that waits for itself.
 func TestRoundsStuck(t *testing.T) {
 	w := wholeWaits(t, roundsStuck)
@@ -45,8 +45,8 @@ func TestRoundsStuck(t *testing.T) {
 	}{
 		{answer.StrengthProved, `^deadlock: thread 11 .* runs task (\S+) and waits for its completion$`},
 		{answer.StrengthLikely, `^deadlock: thread 7 "pump" holds .*, thread 8 "closer" alone would set System\.Threading\.ManualResetEventSlim .* later and waits for System\.Object`},
-		{answer.StrengthLikely, `^deadlock: thread 9 "ui" takes from \S+ \(Shop\.Loop\.q\), an item of which alone would set System\.Threading\.ManualResetEvent \S+, and waits for task \S+, thread 10 .* runs task \S+ and waits for`},
-		{answer.StrengthLikely, `^deadlock: thread 13 "agent a" takes from \S+ \(Shop\.Agent\.box\), an item of which alone would complete task \S+, and waits for task \S+, thread 14 "agent b" has what alone would complete task`},
+		{answer.StrengthLikely, `^deadlock: thread 9 "ui" takes from \S+ \(Shop\.Loop\.q\), and only an item there would set System\.Threading\.ManualResetEvent \S+, and waits for task \S+, thread 10 .* runs task \S+ and waits for`},
+		{answer.StrengthLikely, `^deadlock: thread 13 "agent a" takes from \S+ \(Shop\.Agent\.box\), and only an item there would complete task \S+, and waits for task \S+, thread 14 "agent b" alone has what would complete task`},
 	} {
 		v := &w.Verdicts[i]
 		assert.Equal(t, answer.FindingDeadlock, v.Kind)
