@@ -10,7 +10,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestStackMapping checks that of a mapping which the kernel merged with its neighbours only the stack counts as one.
+// TestStackMapping checks that only the stack counts as one in a mapping which the kernel merged with its neighbours.
 func TestStackMapping(t *testing.T) {
 	const mib = 1 << 20
 	at := func(from, to target.Addr) target.Range { return target.Range{Start: from * mib, End: to * mib} }

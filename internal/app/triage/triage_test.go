@@ -64,7 +64,7 @@ func TestReceivedSignal(t *testing.T) {
 	assert.Contains(t, sent(true, target.SITkill), "it was sent, the innermost method of the program on its stack: Shop.Host.Ready()")
 }
 
-// TestCausesFirst checks that of findings one behind the other the cause comes first and is as severe, and that findings behind each other stay.
+// TestCausesFirst checks that the cause comes first where findings are one behind the other and is as severe, and that findings behind each other stay.
 func TestCausesFirst(t *testing.T) {
 	of := func(text string, kind answer.FindingKind, severity answer.Severity, waits, behind []uint32) answer.Finding {
 		v := answer.Verdict{Kind: kind, Statement: answer.Statement{Text: text}, Strength: answer.StrengthLikely, Behind: behind, Thing: text}
