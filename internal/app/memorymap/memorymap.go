@@ -16,6 +16,7 @@ import (
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/internal/base/teb"
 	"github.com/sosgo/sosgo/internal/image/malloc"
+	"github.com/sosgo/sosgo/internal/threads"
 	"github.com/sosgo/sosgo/process"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
@@ -259,7 +260,7 @@ func (b *builder) threads() {
 		b.used = append(b.used, used.Ranges[0])
 		if r := b.regionOf(used.Ranges[0].Start); r != nil && r.Path == "" {
 			mapping := target.RangeAt(r.Start, r.Size)
-			if stack := stackMapping(mapping, used.Ranges[0].Start, t, largest); stack != mapping {
+			if stack := threads.StackMapping(mapping, used.Ranges[0].Start, boundsOf(t), largest); stack != mapping {
 				b.claim(stack, answer.MemoryStack, "", rankStackMapping)
 				b.claim(mapping, answer.MemoryUnknown, "", rankBesideStack)
 			} else {
@@ -268,26 +269,6 @@ func (b *builder) threads() {
 		}
 	}
 }
-
-// stackMapping returns the part of a mapping that is the stack of a thread with a stack pointer in it. The kernel merges neighbouring mappings, so that a
-// mapping may have more than the stack. The runtime records the bounds of the stacks of managed threads, largest is the size of the largest. Other threads have
-// stacks that are no larger, and a guard page before them, with which no mapping merges.
-func stackMapping(mapping target.Range, sp target.Addr, t *stackwalk.Thread, largest uint64) target.Range {
-	if t.Managed != nil && t.Managed.Stack.Contains(sp) {
-		return target.Range{Start: max(mapping.Start, t.Managed.Stack.Start), End: min(mapping.End, t.Managed.Stack.End)}
-	}
-	if largest == 0 || mapping.Size() <= largest {
-		return mapping
-	}
-	if uint64(sp-mapping.Start) >= largest {
-		mapping.Start = sp - sp%stackAlignment // what is before it is not known
-	}
-	mapping.End = min(mapping.End, mapping.Start+target.Addr(largest))
-	return mapping
-}
-
-// stackAlignment is the size of the pages that are counted for a stack with an unknown beginning.
-const stackAlignment = 4096
 
 // regionOf returns the mapping that holds a, or nil.
 func (b *builder) regionOf(a target.Addr) *target.Region {
@@ -530,4 +511,12 @@ func (m *Map) Describe(ctx context.Context, o Options) (*answer.MemoryMap, error
 		d.list()
 	}
 	return d.a, nil
+}
+
+// boundsOf returns the bounds of a thread's stack that the runtime records, if it does.
+func boundsOf(t *stackwalk.Thread) target.Range {
+	if t.Managed == nil {
+		return target.Range{}
+	}
+	return t.Managed.Stack
 }
