@@ -192,7 +192,7 @@ func (g *grapher) dependents() (out []dependent) {
 
 // semaphoreOf describes a SemaphoreSlim without permits.
 func (g *grapher) semaphoreOf(l *lock) *dependent {
-	return &dependent{thing: g.lockText(l), does: "releases it", on: l.Address, ends: gives, lock: l, lasts: true}
+	return &dependent{thing: g.lockText(l), does: "releases it", on: l.Address, ends: releasesPermit, lock: l, lasts: true}
 }
 
 // runsTask reports whether a method runs a task of its TaskScheduler.

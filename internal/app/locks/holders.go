@@ -80,22 +80,19 @@ type entry struct {
 }
 
 // wantsSemaphore selects the methods of SemaphoreSlim that take a permit or give one back: what only makes or looks at a semaphore holds none.
-func wantsSemaphore(method string) bool { return enters(method) || gives(method) }
+func wantsSemaphore(method string) bool { return enters(method) || releasesPermit(method) }
 
-// enters and gives report whether a method of SemaphoreSlim enters or releases one.
-func enters(method string) bool { return strings.HasPrefix(method, "SemaphoreSlim.Wait") }
-func gives(method string) bool  { return method == "SemaphoreSlim.Release" }
-
-// releasesOne is gives, where that name is taken.
-var releasesOne = gives
+// enters and releasesPermit report whether a method of SemaphoreSlim enters or releases one.
+func enters(method string) bool         { return strings.HasPrefix(method, "SemaphoreSlim.Wait") }
+func releasesPermit(method string) bool { return method == "SemaphoreSlim.Release" }
 
 // takesPermit reports whether a method does something else than give a permit back.
-func takesPermit(method string) bool { return !gives(method) }
+func takesPermit(method string) bool { return !releasesPermit(method) }
 
 // releasedBy reports whether a call may release what code has entered by another call: it calls Release, of the same object as far as that is
 // known, or disposes of what a wrapper has returned.
 func releasedBy(entered, later *tasks.Call) bool {
-	if gives(later.Method) {
+	if releasesPermit(later.Method) {
 		return later.Object == entered.Object || later.Object == 0 || entered.Object == 0
 	}
 	return entered.Releaser && later.Through == "" && givesBack(later.Method)
@@ -215,7 +212,7 @@ func (s *survey) entered(waits map[target.Addr]*operation) (entries []entry, err
 			}
 			h := holderIn(m, c)
 			h.gives = releasedIn(c, m.Later) || releasedIn(c, m.Calls)
-			h.given = givenBy(releasesOne, l.Address, m.Calls, m.Later)
+			h.given = givenBy(releasesPermit, l.Address, m.Calls, m.Later)
 			if released {
 				h.doubts(words.PastRelease.Of())
 			}
@@ -253,7 +250,7 @@ func (s *survey) left(m *tasks.Suspended, i int, flows map[*tasks.AwaitPoint]*fl
 	}
 	in := &m.Calls[i]
 	return g != nil && slices.ContainsFunc(m.Calls[i+1:], func(c tasks.Call) bool {
-		return gives(c.Method) && c.Object == in.Object && g.leaves(in.Offset, c.Offset, p.At)
+		return releasesPermit(c.Method) && c.Object == in.Object && g.leaves(in.Offset, c.Offset, p.At)
 	})
 }
 
@@ -470,7 +467,7 @@ func (s *survey) frameUses(used map[*semaphoreUse]stake, t *stackwalk.Thread, f 
 		case err == nil && pastWait(around, l.Address) != nil:
 			if used[u] != stakeHolds {
 				h := s.threadHolder(t, f, m)
-				h.entered, h.given = pastWait(around, l.Address).Offset, givenBy(releasesOne, l.Address, around.Before, around.Later)
+				h.entered, h.given = pastWait(around, l.Address).Offset, givenBy(releasesPermit, l.Address, around.Before, around.Later)
 				u.holders = append(u.holders, h)
 			}
 			used[u] = stakeHolds

@@ -151,7 +151,7 @@ func (s *survey) releases(w *wait) *dac.MethodDesc {
 		if err != nil {
 			s.gaps.Note(fmt.Errorf("whether a method releases the semaphore that it waits for: %w", err))
 		}
-		if slices.ContainsFunc(list, gives) || returns && slices.ContainsFunc(list, givesBack) {
+		if slices.ContainsFunc(list, releasesPermit) || returns && slices.ContainsFunc(list, givesBack) {
 			return md
 		}
 		if wrapped, returns = s.found.tasks.EntersFor(md); !wrapped {

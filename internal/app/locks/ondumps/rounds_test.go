@@ -1,15 +1,12 @@
 package ondumps_test
 
 import (
-	"os"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/internal/app/locks"
 )
 
 // Dumps of Rounds.cs, run with "stuck" and with "moves".
@@ -17,22 +14,6 @@ const (
 	roundsStuck = "../../../../testdata/dumps/waits/net10-rounds-stuck/net10-rounds-stuck.dmp.zst"
 	roundsMoves = "../../../../testdata/dumps/waits/net10-rounds-moves/net10-rounds-moves.dmp.zst"
 )
-
-// wholeWaits returns the waits of a whole dump.
-func wholeWaits(t *testing.T, path string) *answer.Waits {
-	t.Helper()
-	if _, err := os.Stat(path); err != nil {
-		t.Skip("there are no canned dumps here")
-	}
-	d, err := sosgo.Open(path, sosgo.Options{Offline: true})
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = d.Close() })
-	v, err := d.View("")
-	require.NoError(t, err)
-	out, err := locks.Waits(t.Context(), v.Process, locks.Options{})
-	require.NoError(t, err)
-	return out
-}
 
 // TestRoundsStuck: the edges of circles are an event that each object makes for itself, an item of a queue that would set an event or complete a promise, what
 // a thread has in a variable, and a task that waits for itself.
@@ -55,7 +36,7 @@ func TestRoundsStuck(t *testing.T) {
 	}
 }
 
-// TestRoundsMove: the same code is no deadlock where a time ends a wait, where new objects are given the event that others wait for, where the delegate or the
+// TestRoundsMove: the same code is no deadlock where a time ends a wait, where a timer gives new objects the event that others wait for, where the delegate or the
 // promise is kept elsewhere, too, and where another thread takes from the queue.
 func TestRoundsMove(t *testing.T) {
 	w := wholeWaits(t, roundsMoves)

@@ -54,7 +54,7 @@ public static class Rounds {
   static readonly ManualResetEventSlim shared = new ManualResetEventSlim();
   static Timer timer;
   static void Start(string name, ThreadStart run) { new Thread(run) { Name = name, IsBackground = true }.Start(); }
-  public static void CloseAll() { new Lent(shared).End(); }
+  static void CloseAll() { new Lent(shared).End(); }
   static void Uploads() { var u = new Upload(); keep.Add(u); Start("pump", u.Pump); Thread.Sleep(200); Start("closer", u.Close); }
   static void Lents() { var u = new Lent(shared); keep.Add(u); Start("lent pump", u.Pump); Thread.Sleep(200); Start("lent closer", u.Close); }
   static void Screens(string name, int threads, int limit, bool keeps) {
@@ -69,7 +69,7 @@ public static class Rounds {
     Start(name + " a", a.Run); Start(name + " b", b.Run); a.Tell(1);
   }
   static void Own(int limit) { Task t = null; t = new Task(() => { while (t == null) { } t.Wait(limit); }); t.Start(); }
-  static void Expire(object o) { if (Agent.Open.Count > 9) Agent.Open.Dequeue().TrySetResult(0); }
+  static void Expire(object o) { if (Agent.Open.Count > 9) Agent.Open.Dequeue().TrySetResult(0); if (Agent.Open.Count > 99) CloseAll(); }
   public static void Main(string[] args) {
     ThreadPool.SetMinThreads(16, 16);
     if (args[0] == "stuck") {
