@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/sosgo/sosgo/internal/base/limits"
+	"github.com/sosgo/sosgo/internal/base/machine"
 	"github.com/sosgo/sosgo/internal/base/mmapfile"
 	"github.com/sosgo/sosgo/target"
 )
@@ -98,6 +99,9 @@ func (c *cache) key(ctx context.Context, src target.Source) (string, error) {
 	h := sha256.New()
 	in := &progressReader{ctx: ctx, r: io.NewSectionReader(src, 0, src.Size())}
 	if _, err := io.CopyBuffer(h, in, make([]byte, 1<<20)); err != nil {
+		return "", err
+	}
+	if err := machine.Lost(src); err != nil {
 		return "", err
 	}
 	return hex.EncodeToString(h.Sum(nil)), nil

@@ -148,7 +148,8 @@ func (c *compression) unpack(src target.Source, o Options, cached *cache) (*os.F
 	if err != nil {
 		return nil, err
 	}
-	if err := copyLimited(tmp, io.MultiReader(bytes.NewReader(u.head), u), o.ceiling(src.Size(), tmp), u.in.unpackError); err != nil {
+	err = copyLimited(tmp, io.MultiReader(bytes.NewReader(u.head), u), o.ceiling(src.Size(), tmp), u.in.unpackError)
+	if err = cmp.Or(machine.Lost(src), err); err != nil {
 		tmp.Close()
 		if cached != nil {
 			os.Remove(tmp.Name())

@@ -6,6 +6,7 @@
 package dump
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -204,6 +205,12 @@ func (f *File) Limited() error {
 	return nil
 }
 
+// Lost returns an error if the dump's file could no longer be read as it was when it was opened: it became shorter, its
+// disk or its server failed. What was computed since then may be wrong without an error of its own, because missing memory
+// is usual in dumps: ask Lost before you keep it. Such an error is of this machine, and no damage of the dump. A compressed
+// dump that is open no longer needs its file. After Close, Lost returns what it did before.
+func (f *File) Lost() error { return machine.Lost(f.src) }
+
 // Content returns the unpacked dump as an io.ReaderAt of Size bytes. It is nil for a caller's
 // target.
 func (f *File) Content() io.ReaderAt {
@@ -248,6 +255,7 @@ func Open(path string, o Options) (*File, error) {
 	}
 	f, err := open(src, o)
 	if err != nil {
+		err = cmp.Or(src.Lost(), err)
 		src.Close()
 		return nil, fmt.Errorf("open dump %s: %w", path, err)
 	}
@@ -350,6 +358,9 @@ func (s *closingSource) ReadAt(p []byte, off int64) (int, error) {
 	}
 	return s.Source.ReadAt(p, off)
 }
+
+// Lost implements File.Lost.
+func (s *closingSource) Lost() error { return machine.Lost(s.Source) }
 
 // Close ends reading. The underlying reader belongs to the caller and stays open.
 func (s *closingSource) Close() error {

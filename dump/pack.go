@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/internal/base/limits"
+	"github.com/sosgo/sosgo/internal/base/machine"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -130,6 +131,9 @@ type section struct {
 }
 
 func (s *section) Size() int64 { return s.size }
+
+// Lost implements File.Lost.
+func (s *section) Lost() error { return machine.Lost(s.src) }
 
 func (s *section) Bytes(off int64, n int) []byte { return s.src.Bytes(s.off+off, n) }
 

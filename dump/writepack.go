@@ -65,6 +65,9 @@ func (f *File) Pack(ctx context.Context, w io.Writer, find PackFinder,
 	}
 	p := &packer{ctx: ctx, tar: tar.NewWriter(zw), total: total, progress: progress}
 	err = p.write(f, result)
+	if lost := f.Lost(); lost != nil {
+		err = lost
+	}
 	if cerr := p.tar.Close(); err == nil {
 		err = cerr
 	}

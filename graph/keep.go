@@ -34,6 +34,8 @@ type Keep struct {
 	Name   string // prefix of the files' names
 	Dump   []byte // identifies the current content of the dump
 	NoMmap bool   // read the files instead of mapping them
+	// Lost, if not nil, returns an error if the dump could no longer be read as it was: the graph is not kept then.
+	Lost func() error
 }
 
 // keptVersion is the version of the files' content. Their format has its own version.
@@ -205,7 +207,13 @@ func (k *kept) save(ctx context.Context, part string, sections ...arrayfile.Sect
 	if k == nil || k.off {
 		return
 	}
-	err := os.MkdirAll(k.o.Dir, 0o700)
+	var err error
+	if k.o.Lost != nil {
+		err = k.o.Lost()
+	}
+	if err == nil {
+		err = os.MkdirAll(k.o.Dir, 0o700)
+	}
 	if err == nil {
 		err = arrayfile.Write(ctx, k.path(part), k.keyOf(part), sections)
 	}

@@ -21,6 +21,7 @@ import (
 	"io"
 
 	"github.com/sosgo/sosgo/internal/base/enum"
+	"github.com/sosgo/sosgo/internal/base/machine"
 	"github.com/sosgo/sosgo/internal/base/macho"
 	"github.com/sosgo/sosgo/internal/base/mmapfile"
 	"github.com/sosgo/sosgo/target"
@@ -146,6 +147,10 @@ func (im *Image) Close() error {
 	}
 	return im.closer.Close()
 }
+
+// Lost returns an error if the image's file could no longer be read as it was when it was opened, for example because it
+// became shorter. Otherwise, and for an image in memory, it returns nil.
+func (im *Image) Lost() error { return machine.Lost(im.closer) }
 
 // OpenMemory opens the image of m in the memory of a target. m needs Base; the other fields help if
 // headers are missing or don't determine the layout. Missing headers are target.ErrNotInDump,

@@ -1,6 +1,7 @@
 package image
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"errors"
@@ -10,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/base/machine"
 	"github.com/sosgo/sosgo/internal/base/outfile"
 	"github.com/sosgo/sosgo/target"
 )
@@ -235,18 +237,14 @@ func SaveFile(ctx context.Context, t target.Target, mem target.Memory, a target.
 	if err != nil {
 		return nil, err
 	}
-	f, err := outfile.Create(name, outfile.Options{New: true, Perm: outfile.Private})
+	var saved Saved
+	err = outfile.Fill(name, outfile.Options{New: true, Perm: outfile.Private}, func(f *outfile.File) (err error) {
+		if saved, err = saveModule(ctx, mem, &m.Module, f); err == nil {
+			err = f.Truncate(int64(saved.Size))
+		}
+		return cmp.Or(machine.Lost(t), err)
+	})
 	if err != nil {
-		return nil, err
-	}
-	saved, err := saveModule(ctx, mem, &m.Module, f)
-	if err == nil {
-		err = f.Truncate(int64(saved.Size))
-	}
-	if err != nil {
-		return nil, errors.Join(err, f.Discard())
-	}
-	if err := f.Commit(); err != nil {
 		return nil, err
 	}
 	result := &answer.SavedImage{Path: m.Path, File: name, Size: saved.Size, Missing: saved.Missing}

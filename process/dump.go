@@ -260,6 +260,9 @@ func (d *Dump) Truncated() error { return d.file.Truncated() }
 // Limited returns an error that wraps target.ErrLimit if one of the Limits left out a part of the dump's lists, and otherwise nil.
 func (d *Dump) Limited() error { return d.file.Limited() }
 
+// Lost returns an error if the dump's file, or a module's file, could no longer be read as it was when it was opened; see dump.File.
+func (d *Dump) Lost() error { return cmp.Or(d.file.Lost(), d.files.Lost()) }
+
 // OpenFiles opens the files of all modules that it can find. Without it, each file is opened at the first read of
 // memory that it holds. Missing files are no error; the error is ctx's.
 func (d *Dump) OpenFiles(ctx context.Context) error {

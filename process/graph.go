@@ -71,7 +71,7 @@ func (p *Process) keep() (*graph.Keep, error) {
 		return nil, err
 	}
 	name := "dump"
-	k := &graph.Keep{Dir: d.options.GraphDir, Dump: fingerprint, NoMmap: d.options.NoMmap}
+	k := &graph.Keep{Dir: d.options.GraphDir, Dump: fingerprint, NoMmap: d.options.NoMmap, Lost: d.Lost}
 	if path := d.file.Path; path != "" {
 		name = filepath.Base(path)
 		if info, err := os.Stat(path); err == nil {

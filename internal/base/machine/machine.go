@@ -25,3 +25,16 @@ func (e *Error) Advice() string { return e.Next }
 func Failed(err error) bool {
 	return errors.As(err, new(*Error)) || errors.As(err, new(syscall.Errno)) || errors.Is(err, context.DeadlineExceeded)
 }
+
+// Lost returns the error of the first source that could not be read as it was opened, such as a file that became shorter:
+// a source with a method Lost reports it. What was computed since then is worth nothing, and must not be kept.
+func Lost(sources ...any) error {
+	for _, s := range sources {
+		if l, ok := s.(interface{ Lost() error }); ok {
+			if err := l.Lost(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -4,9 +4,10 @@
 // # Files that change
 //
 // A mapping shows the current content of the file. On Unix, if another process truncates a mapped
-// file, touching a page past the new end raises SIGBUS, which ends the program. Windows refuses to
-// truncate a mapped file. Use noMmap for a file that may still change: reading past its end is then
-// an error.
+// file, touching lent bytes past the new end raises SIGBUS, which ends the program unless it catches
+// faults (runtime/debug.SetPanicOnFault); the rest of the last page reads as zeros. Windows refuses
+// to truncate a mapped file. ReadAt fails past the new end with and without a mapping. Lost reports
+// whether a file became shorter: what was computed from it since then is worth nothing.
 package mmapfile
 
 import (
@@ -15,9 +16,11 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"runtime/debug"
 	"strconv"
 	"sync/atomic"
 
+	"github.com/sosgo/sosgo/internal/base/machine"
 	"github.com/sosgo/sosgo/internal/base/pagecache"
 	"github.com/sosgo/sosgo/target"
 )
@@ -39,6 +42,7 @@ type File struct {
 	data   []byte      // the mapping, or nil
 	reads  io.ReaderAt // f, or a cache of f; used without a mapping
 	closed atomic.Bool
+	lost   atomic.Pointer[error] // the first error of reading
 }
 
 // Open opens the named regular file. It does not map the file if noMmap is set, if the file is too
@@ -185,7 +189,8 @@ func (m *File) Bytes(off int64, n int) []byte {
 	return m.data[off : off+int64(n) : off+int64(n)]
 }
 
-// ReadAt implements io.ReaderAt. It reads the file up to Size.
+// ReadAt implements io.ReaderAt. It reads the file up to Size. If the file ends before, or can't be read, the error is a
+// machine.Error, which Lost returns from then on.
 func (m *File) ReadAt(p []byte, off int64) (int, error) {
 	if m.closed.Load() {
 		return 0, m.closedError()
@@ -193,22 +198,72 @@ func (m *File) ReadAt(p []byte, off int64) (int, error) {
 	if off < 0 {
 		return 0, fmt.Errorf("read %s: negative offset %d", m.f.Name(), off)
 	}
-	if m.data == nil {
-		n, err := m.reads.ReadAt(p, off)
-		if m.closed.Load() && errors.Is(err, os.ErrClosed) {
-			err = m.closedError()
-		}
-		return n, err
-	}
 	if off >= m.size {
 		return 0, io.EOF
 	}
-	n := copy(p, m.data[off:])
-	runtime.KeepAlive(m) // Close and the cleanup may run during the copy
-	if n < len(p) {
-		return n, io.EOF
+	want := p[:min(int64(len(p)), m.size-off)]
+	read := m.copyMapped
+	if m.data == nil {
+		read = m.reads.ReadAt
 	}
+	n, err := read(want, off)
+	switch {
+	case n == len(want) && n == len(p):
+		return n, nil
+	case n == len(want):
+		return n, io.EOF
+	case m.closed.Load() && errors.Is(err, os.ErrClosed):
+		return n, m.closedError()
+	case errors.Is(err, io.EOF), errors.Is(err, errFault):
+		return n, m.fail(m.shrunk())
+	}
+	return n, m.fail(fmt.Errorf("read %s: %w", m.f.Name(), err))
+}
+
+// errFault is the error of a page of a mapping that can't be read.
+var errFault = errors.New("a page of the file can't be read")
+
+// copyMapped reads from the mapping.
+func (m *File) copyMapped(p []byte, off int64) (n int, err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if v := recover(); v != nil {
+			if _, fault := v.(interface{ Addr() uintptr }); !fault {
+				panic(v)
+			}
+			n, err = 0, errFault
+		}
+	}()
+	n = copy(p, m.data[off:])
+	runtime.KeepAlive(m) // Close and the cleanup may run during the copy
 	return n, nil
+}
+
+// shrunk returns the error for a file that does not have all bytes up to Size.
+func (m *File) shrunk() error {
+	if info, err := m.f.Stat(); err == nil && info.Size() < m.size {
+		return fmt.Errorf("%s became shorter while it was read: %d of %d bytes are left", m.f.Name(), info.Size(), m.size)
+	}
+	return fmt.Errorf("%s became shorter while it was read, or its disk failed", m.f.Name())
+}
+
+// fail keeps the first error of reading and returns it.
+func (m *File) fail(err error) error {
+	err = &machine.Error{Err: err, Next: "repeat the command when the file is whole and nothing writes to it"}
+	m.lost.CompareAndSwap(nil, &err)
+	return *m.lost.Load()
+}
+
+// Lost returns a machine.Error if the file could not be read, or is shorter than Size. Otherwise it returns nil. After
+// Close it returns what it did before.
+func (m *File) Lost() error {
+	if err := m.lost.Load(); err != nil {
+		return *err
+	}
+	if info, err := m.f.Stat(); !m.closed.Load() && err == nil && info.Size() < m.size {
+		return m.fail(m.shrunk())
+	}
+	return nil
 }
 
 func (m *File) closedError() error { return target.Closedf("%s is closed", m.f.Name()) }
@@ -217,6 +272,7 @@ func (m *File) closedError() error { return target.Closedf("%s is closed", m.f.N
 // until the File is unreachable and the garbage collector unmaps the file. Closing again does
 // nothing.
 func (m *File) Close() error {
+	_ = m.Lost() // which keeps it
 	if m.closed.Swap(true) {
 		return nil
 	}
@@ -234,6 +290,7 @@ func (m *File) Close() error {
 // CloseNow is Close for an owner that knows that lent bytes are no longer in use. It unmaps the
 // file at once. Touching lent bytes afterwards ends the program.
 func (m *File) CloseNow() error {
+	_ = m.Lost() // which keeps it
 	if m.closed.Swap(true) {
 		return nil
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 // WriteDir writes a whole folder, which must not exist or be empty. write fills a temporary folder
-// next to it, which WriteDir then moves to its place. On failure nothing is left, and the place
+// next to it, which WriteDir then moves to its place. If write fails or panics, nothing is left, and the place
 // stays unchanged. Missing parent folders are created. perm, if not nil, returns the maximum
 // permissions in terms of files; see Options.
 func WriteDir(name string, perm func() fs.FileMode, write func(dir string) error) error {
@@ -32,7 +32,14 @@ func WriteDir(name string, perm func() fs.FileMode, write func(dir string) error
 		err = asPermitted(os.Chmod(dir, 0o700))
 	}
 	if err == nil {
+		returned := false
+		defer func() {
+			if !returned {
+				_ = os.RemoveAll(dir) // the panic goes on
+			}
+		}()
 		err = write(dir)
+		returned = true
 	}
 	if err == nil {
 		mode := st.Mode().Perm()

@@ -90,13 +90,26 @@ func Create(name string, o Options) (*File, error) {
 	return f, nil
 }
 
-// Write writes a whole file; see Create. If write fails, nothing appears.
+// Write writes a whole file; see Create. If write fails or panics, nothing appears and nothing stays.
 func Write(name string, o Options, write func(io.Writer) error) error {
+	return Fill(name, o, func(f *File) error { return write(f) })
+}
+
+// Fill is Write for a function that needs the File itself.
+func Fill(name string, o Options, write func(*File) error) error {
 	f, err := Create(name, o)
 	if err != nil {
 		return err
 	}
-	if err := write(f); err != nil {
+	returned := false
+	defer func() {
+		if !returned {
+			_ = f.Discard() // the panic goes on
+		}
+	}()
+	err = write(f)
+	returned = true
+	if err != nil {
 		return errors.Join(err, f.Discard())
 	}
 	return f.Commit()

@@ -3,6 +3,7 @@
 package pack
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -31,7 +32,7 @@ type Options struct {
 
 // Write writes a pack of d to a new file, which only the user can read unless it holds the dump as it is. The file
 // appears when it is complete, was opened again and has the same threads and objects. An existing file is fs.ErrExist.
-func Write(ctx context.Context, d *process.Dump, name string, o Options) (*answer.Pack, error) {
+func Write(ctx context.Context, d *process.Dump, name string, o Options) (out *answer.Pack, err error) {
 	p := &packer{ctx: ctx, d: d, o: o}
 	if !o.Scrub && !o.Shrink {
 		return d.PackFile(ctx, name, p.progress("packing"))
@@ -43,8 +44,8 @@ func Write(ctx context.Context, d *process.Dump, name string, o Options) (*answe
 	if err != nil {
 		return nil, err
 	}
-	out, err := p.write(dir, name)
-	return out, errors.Join(err, remove())
+	defer func() { err = errors.Join(err, remove()) }()
+	return p.write(dir, name)
 }
 
 // A packer writes one pack.
@@ -98,7 +99,7 @@ func (p *packer) write(dir, name string) (out *answer.Pack, err error) {
 	}
 	out.File, out.Scrubbed, out.Shrunk, out.Withheld = name, scrubbed, shrunk, p.withheld
 	out.Others -= len(p.withheld)
-	if err := p.receive(out, archive); err != nil {
+	if err := cmp.Or(p.d.Lost(), p.receive(out, archive)); err != nil {
 		return nil, err
 	}
 	if err := os.Link(archive, name); err != nil { // unlike a rename, it replaces no file

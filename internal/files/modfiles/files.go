@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 
 	"github.com/sosgo/sosgo/image"
+	"github.com/sosgo/sosgo/internal/base/machine"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -30,6 +31,7 @@ type Files struct {
 	files  map[fileKey]*moduleFile
 	opened []io.Closer // files that were found on this machine
 	closed bool
+	lost   error // of a file in opened
 
 	appsMu      sync.Mutex
 	apps        map[fileKey]*appEntry
@@ -236,8 +238,19 @@ func (f *Files) own(file io.Closer) error {
 	return nil
 }
 
+// Lost returns an error if a file that was found could no longer be read as it was then. After Close it returns what it did before.
+func (f *Files) Lost() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, file := range f.opened {
+		f.lost = cmp.Or(f.lost, machine.Lost(file))
+	}
+	return f.lost
+}
+
 // Close closes all files that were found. Files that a running search finds later are closed by the search.
 func (f *Files) Close() error {
+	_ = f.Lost() // which keeps it
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.closed = true

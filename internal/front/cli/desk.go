@@ -68,7 +68,7 @@ func (c *Context) OpenDesk(ctx context.Context, path string, change func(*OpenOp
 }
 
 // Lost returns the error if the dump can no longer be read and must be reopened. Otherwise it returns nil.
-func (d *Desk) Lost() error { return d.app.session.source.why() }
+func (d *Desk) Lost() error { return d.app.session.lost() }
 
 // NewDesk returns a desk over the caller's open dump with the commands of env. path names the dump in answers.
 // runtime selects a runtime; empty selects the first. The caller closes the dump.

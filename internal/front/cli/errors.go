@@ -412,9 +412,13 @@ func (a *app) protect(f func() error) (err error) {
 			return
 		}
 		p := workers.Caught(v)
+		why := a.session.lost()
 		a.session.forget()
 		if _, fault := p.Value.(interface{ Addr() uintptr }); fault {
 			err = &OpenError{a.session.path, &machine.Error{Err: errShrunk}}
+			if why != nil {
+				err = &OpenError{Err: why}
+			}
 			return
 		}
 		err = &BugError{p}

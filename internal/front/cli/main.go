@@ -663,10 +663,11 @@ func (a *app) finish(c *Context, out *sink, err error) error {
 		f()
 	}
 	c.fileProblems()
-	if why := a.session.source.why(); why != nil && !errors.Is(why, context.Canceled) {
+	if why := a.session.lost(); why != nil {
 		err = &OpenError{Err: why} // takes precedence over the command's own error
 		a.session.forget()
 	}
+	a.session.also = nil
 	err = ofDump(c.dump, err)
 	if endErr := c.end(err); err == nil && out.err == nil {
 		err = endErr

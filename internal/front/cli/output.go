@@ -166,7 +166,7 @@ const (
 	Private           // like New, and only the user may read the new file
 )
 
-// WriteFile writes a file named by the user. The file appears only when it is complete. It never replaces a file that
+// WriteFile writes a file named by the user. The file appears only when it is complete, and the dumps could be read to the end. It never replaces a file that
 // the session reads.
 func (c *Context) WriteFile(name string, mode WriteMode, write func(io.Writer) error) error {
 	if err := c.MayWrite(); err != nil {
@@ -179,7 +179,7 @@ func (c *Context) WriteFile(name string, mode WriteMode, write func(io.Writer) e
 		perm = outfile.Private
 	}
 	err := outfile.Write(name, outfile.Options{New: mode != Replace, Guard: c.Session.guard, Perm: perm}, func(w io.Writer) error {
-		made = write(w)
+		made = cmp.Or(write(w), c.Session.lost())
 		return made
 	})
 	return asWriteError(err, made)
@@ -224,7 +224,7 @@ func (c *Context) WriteDir(name string, write func(dir string) error) error {
 		return err
 	}
 	c.Echo(name)
-	return outfile.WriteDir(name, c.Session.perm, write)
+	return outfile.WriteDir(name, c.Session.perm, func(dir string) error { return cmp.Or(write(dir), c.Session.lost()) })
 }
 
 // perm returns the permissions for files made from the session's dumps: at most the permissions common to all dumps.

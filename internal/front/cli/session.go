@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"github.com/sosgo/sosgo/internal/base/machine"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -47,7 +48,12 @@ type OpenOptions struct {
 // A lost records that the dump's file can no longer be read. Results computed after that may be incomplete.
 type lost struct{ err atomic.Pointer[error] }
 
-func (l *lost) set(err error) { l.err.CompareAndSwap(nil, &err) }
+// set records an error, unless it is of a read that was canceled: the next one may succeed.
+func (l *lost) set(err error) {
+	if !errors.Is(err, context.Canceled) {
+		l.err.CompareAndSwap(nil, &err)
+	}
+}
 
 // why returns the first failure, or nil.
 func (l *lost) why() error {
@@ -79,6 +85,7 @@ type Session struct {
 
 	path   string
 	others []string // other dumps opened by commands
+	also   []Dump   // those of the running command, which may be closed
 	opened bool
 	dump   Dump
 	err    error
@@ -147,6 +154,7 @@ func (s *Session) OpenAnother(ctx context.Context, path string, progress func(do
 	if err != nil {
 		return nil, openError(path, err)
 	}
+	s.also = append(s.also, d)
 	if !slices.Contains(s.others, path) {
 		s.others = append(s.others, path)
 	}
@@ -203,6 +211,20 @@ func (s *Session) forget() {
 	}
 	_ = s.Close() // the dump is no longer trusted
 	s.opened, s.err = false, nil
+}
+
+// lost returns an error if the dump, or another one of the running command, could no longer be read as it was when it
+// was opened. What was computed since then must not be shown or kept. Otherwise it returns nil.
+func (s *Session) lost() error {
+	if why := s.source.why(); why != nil {
+		return why
+	}
+	dumps := make([]any, 0, 1+len(s.also))
+	dumps = append(dumps, s.dump)
+	for _, d := range s.also {
+		dumps = append(dumps, d)
+	}
+	return machine.Lost(dumps...)
 }
 
 // stays reports whether the dump is open and cannot be reopened.

@@ -211,6 +211,14 @@ func (f *File) Size() int64 { return f.size }
 // Bytes returns nil: a remote file has no mapped memory.
 func (f *File) Bytes(int64, int) []byte { return nil }
 
+// Lost returns the Error if the file can no longer be read. Otherwise it returns nil.
+func (f *File) Lost() error {
+	if err := f.lost.Load(); err != nil {
+		return &Error{f.name, &machine.Error{Err: *err}}
+	}
+	return nil
+}
+
 // Stats returns the transfers so far.
 func (f *File) Stats() Stats {
 	f.mu.Lock()
