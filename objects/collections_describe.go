@@ -126,7 +126,7 @@ func (r *Collections) Summary(ctx context.Context, o Object, most int) (*answer.
 	}
 	l := newLister(r, c, CollectionOptions{})
 	l.ctx = ctx
-	rows := l.rower()
+	rows, secret := l.rower(), l.secret()
 	var first error
 	for i, err := range c.Items() {
 		switch {
@@ -136,7 +136,7 @@ func (r *Collections) Summary(ctx context.Context, o Object, most int) (*answer.
 		case len(s.First) == most:
 			s.More = true
 		default:
-			s.First = append(s.First, *rows.item(&i))
+			s.First = append(s.First, *rows.item(&i, secret(&i)))
 		}
 		if err != nil || s.More {
 			break

@@ -34,8 +34,10 @@ func (a *Array) Hides(mask func(string) string) (bool, error) {
 }
 
 // Announces reports whether element i is an option of a command line, and v, the element behind it, the secret that it announces.
-func (a *Array) Announces(i uint32, v Value) bool {
-	option := a.At(i)
+func (a *Array) Announces(i uint32, v Value) bool { return announces(a.At(i), v) }
+
+// announces reports whether an element of a command line is an option that announces the element behind it, a secret.
+func announces(option, v Value) bool {
 	if option.secretName() == "" {
 		return false
 	}

@@ -8,7 +8,6 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/internal/base/secrets"
-	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -50,7 +49,7 @@ func (t *Type) Pairs() []Pair {
 				continue
 			}
 			i := slices.IndexFunc(fields, func(f *Field) bool {
-				return !f.Static && slices.Contains(names, f.Name) && ((Value{elem: f.ElementType}).Kind() == KindReference || f.ElementType == metadata.ElementValueType)
+				return !f.Static && slices.Contains(names, f.Name)
 			})
 			if i >= 0 {
 				out = append(out, Pair{Key: key, Value: fields[i], Named: !strings.Contains(key.Name, "Item")})

@@ -47,9 +47,9 @@ func (l *lister) formattingRower() *rower {
 	return &rower{lister: l, stored: s.Stored, reset: s.Reset}
 }
 
-// wants reports whether an element matches the search text.
-func (l *lister) wants(i *CollectionItem) bool {
-	return l.find == "" || l.c.HasKeys && contains(l.ctx, i.Key, l.find) || contains(l.ctx, i.Value, l.find)
+// wants reports whether an element matches the search text. What is a secret is not searched.
+func (l *lister) wants(i *CollectionItem, secret bool) bool {
+	return l.find == "" || l.c.HasKeys && contains(l.ctx, i.Key, l.find) || !secret && contains(l.ctx, i.Value, l.find)
 }
 
 // items lists the elements after skipped ones, all of them before the offset.
@@ -57,18 +57,40 @@ func (l *lister) items() (skipped uint64, rest iter.Seq2[CollectionItem, error])
 	if l.find != "" {
 		return 0, l.c.Items()
 	}
-	return l.c.after(l.o.Offset, func() bool { return l.ctx.Err() != nil })
+	offset := l.o.Offset
+	if l.announced() && offset > 0 {
+		offset-- // it may announce the first one
+	}
+	return l.c.after(offset, func() bool { return l.ctx.Err() != nil })
 }
 
-// item returns the row of an element.
-func (t *rower) item(i *CollectionItem) *answer.CollectionItem {
+// announced reports whether an element may be a secret by the one before it, as in a command line.
+func (l *lister) announced() bool { return !l.c.HasKeys && secrets.MaskOf(l.ctx) != nil }
+
+// secret returns a function that reports whether an element is a secret by its key, or by the element before. It receives all elements in order.
+func (l *lister) secret() func(i *CollectionItem) bool {
+	var before Value
+	return func(i *CollectionItem) bool {
+		switch {
+		case secrets.MaskOf(l.ctx) == nil:
+			return false
+		case l.c.HasKeys:
+			return i.isSecret()
+		}
+		is := announces(before, i.Value)
+		before = i.Value
+		return is
+	}
+}
+
+// item returns the row of an element, which may be a secret.
+func (t *rower) item(i *CollectionItem, secret bool) *answer.CollectionItem {
 	t.reset()
 	t.row = answer.CollectionItem{Index: i.Index, HasKey: t.c.HasKeys && !t.o.NoKeys}
 	t.row.HasValue = !t.o.NoValues || !t.c.HasKeys
 	if t.row.HasKey {
 		t.row.Key = t.stored(i.Key)
 	}
-	secret := secrets.MaskOf(t.ctx) != nil && t.c.HasKeys && i.isSecret()
 	switch {
 	case t.row.HasValue && secret:
 		if t.row.Item = hidden(&i.Value); len(t.row.Item.Text) == 0 || !t.row.Item.Text[0].Quoted {
@@ -103,6 +125,7 @@ func (l *lister) Each(yield func(answer.CollectionItem, error) bool) error {
 	rows := l.rower()
 	found, items := l.items()
 	chosen := found
+	secret := l.secret()
 	for i, err := range items {
 		if l.ctx.Err() != nil {
 			break
@@ -114,14 +137,15 @@ func (l *lister) Each(yield func(answer.CollectionItem, error) bool) error {
 			continue
 		}
 		found++
-		if !l.wants(&i) {
+		hide := secret(&i)
+		if !l.wants(&i, hide) {
 			continue
 		}
 		chosen++
 		if chosen <= l.o.Offset {
 			continue
 		}
-		if !yield(*rows.item(&i), nil) || l.o.Limit > 0 && chosen == l.o.Offset+l.o.Limit {
+		if !yield(*rows.item(&i, hide), nil) || l.o.Limit > 0 && chosen == l.o.Offset+l.o.Limit {
 			return nil
 		}
 	}
@@ -138,6 +162,7 @@ const listBatch = 512
 // A batch is a part of a listing that one worker formats, or an error of the walk between two batches.
 type batch struct {
 	items []CollectionItem
+	hide  []bool // the items that are secrets
 	out   []byte
 	ends  []int // ends of the selected elements' rows in out
 	err   error
@@ -177,6 +202,7 @@ func (f *listing) walk() error {
 	b := f.batch()
 	found, items := f.items()
 	f.skip -= found
+	secret := f.secret()
 	for i, err := range items {
 		if err != nil {
 			if err := f.send(b, false); err != nil {
@@ -187,11 +213,12 @@ func (f *listing) walk() error {
 			f.pending, b = append(f.pending, b), f.batch()
 			continue
 		}
+		hide := secret(&i)
 		if found++; f.find == "" && f.skip > 0 {
 			f.skip--
 			continue
 		}
-		b.items = append(b.items, i)
+		b.items, b.hide = append(b.items, i), append(b.hide, hide)
 		full := f.find == "" && f.left > 0 && uint64(len(b.items)) == f.left
 		if len(b.items) < listBatch && !full {
 			continue
@@ -283,8 +310,8 @@ func (f *listing) formatter() func(*batch) {
 			if n%64 == 0 && f.ctx.Err() != nil {
 				return
 			}
-			if i := &b.items[n]; f.wants(i) {
-				b.out = row(b.out, rows.item(i))
+			if i := &b.items[n]; f.wants(i, b.hide[n]) {
+				b.out = row(b.out, rows.item(i, b.hide[n]))
 				b.ends = append(b.ends, len(b.out))
 			}
 		}
@@ -344,7 +371,7 @@ func (f *listing) batch() *batch {
 	if n := len(f.free); n > 0 {
 		b := f.free[n-1]
 		f.free = f.free[:n-1]
-		*b = batch{items: b.items[:0], out: b.out[:0], ends: b.ends[:0], done: make(chan struct{})}
+		*b = batch{items: b.items[:0], hide: b.hide[:0], out: b.out[:0], ends: b.ends[:0], done: make(chan struct{})}
 		return b
 	}
 	return &batch{done: make(chan struct{})}

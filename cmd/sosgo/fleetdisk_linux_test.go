@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	answers "github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/test/testdump"
 )
 
 // TestFleetFullDisk adds dumps to a fleet on a disk that is full after some of them, and repeats the command when
@@ -48,7 +49,7 @@ ls -d fleet/date=*/part=* | wc -l; find fleet -name '.sosgo-*' | wc -l`
 		return said.Result.Added
 	}
 	full, room, again := read(lines[0]), read(lines[2]), read(lines[4])
-	assert.Equal(t, []string{"2", "0", "0"}, []string{lines[1], lines[3], lines[5]}, "exit codes")
+	assert.Equal(t, []string{"8", "0", "0"}, []string{lines[1], lines[3], lines[5]}, "exit codes")
 	require.Positive(t, full.Added, "the disk must be full in the middle: %s", out)
 	require.Positive(t, full.Retry, "%s", out)
 	assert.Equal(t, n, full.Added+full.Retry)
@@ -57,4 +58,48 @@ ls -d fleet/date=*/part=* | wc -l; find fleet -name '.sosgo-*' | wc -l`
 	assert.LessOrEqual(t, len(room.Failures)+room.Before, 1, "the cut dump, if its failure could not be logged")
 	assert.Equal(t, []int{0, n, 1, 0}, []int{again.Added, again.Present, again.Before, len(again.Failures)})
 	assert.Equal(t, []string{"12", "0"}, lines[6:], "parts, and unfinished files")
+}
+
+// TestWritersFullDisk runs everything that writes on a full disk, and on one that is read-only: the exit code is that of a
+// file that can't be written, and nothing stays.
+func TestWritersFullDisk(t *testing.T) {
+	d := testdump.Open(t, "net10-zoo")
+	program, err := os.Executable()
+	require.NoError(t, err)
+	own := []string{"unshare", "--mount", "--map-root-user"}
+	mount := `mount -t tmpfs -o size=64k none "$0" && `
+	disk := t.TempDir()
+	if err := exec.Command(own[0], append(own[1:], "sh", "-c", mount+"true", disk)...).Run(); err != nil {
+		t.Skip("this machine makes no small disk:", err)
+	}
+	var script strings.Builder
+	var lines []string
+	for _, how := range []string{`cd /; head -c 65536 /dev/zero >"$0"/ballast`, `mount -o remount,ro none "$0"`} {
+		script.WriteString(how + "\n")
+		for _, line := range writers {
+			if strings.HasPrefix(line, "-graph-dir") {
+				continue // a graph that can't be kept is a warning
+			}
+			line = writingOf(d, line, disk)
+			lines = append(lines, how+": "+line)
+			script.WriteString(`"$1" -d "$2" -offline -c '` + line + `' >/dev/null; echo $? $(ls -A "$0"); rmdir "$0"/x/* "$0"/x 2>/dev/null; true` + "\n")
+		}
+	}
+	c := exec.Command(own[0], append(own[1:], "sh", "-c", mount+script.String(), disk, program, d.Plain())...)
+	c.Env = append(os.Environ(), asProgram+"=1", "TMPDIR="+t.TempDir())
+	var errs strings.Builder
+	c.Stderr = &errs
+	out, err := c.Output()
+	require.NoError(t, err, "%s", errs.String())
+	said := strings.Split(strings.TrimSpace(string(out)), "\n")
+	require.Len(t, said, len(lines), "%s", out)
+	for i, line := range lines {
+		assert.Contains(t, []string{"8 ballast", "8 ballast x"}, said[i], "%s", line)
+		if strings.HasSuffix(said[i], " x") {
+			assert.Contains(t, line, "-summary", "the folder of a fleet stays, empty")
+		}
+	}
+	if t.Failed() {
+		t.Log(errs.String())
+	}
 }

@@ -20,17 +20,18 @@ func WriteDir(name string, perm func() fs.FileMode, write func(dir string) error
 	parent, base := filepath.Split(name)
 	parent = cmp.Or(parent, ".")
 	if err := os.MkdirAll(parent, 0o777); err != nil {
-		return err
+		return Failed(err)
 	}
 	dir, err := mkdirPart(parent, base, 0o777)
 	if err != nil {
-		return err
+		return Failed(err)
 	}
 	defer lockDir(dir)()
 	st, err := os.Stat(dir) // the permissions that the umask allows
 	if err == nil {
 		err = asPermitted(os.Chmod(dir, 0o700))
 	}
+	err = Failed(err)
 	if err == nil {
 		returned := false
 		defer func() {
@@ -47,14 +48,14 @@ func WriteDir(name string, perm func() fs.FileMode, write func(dir string) error
 			most := perm()
 			mode &= most | most&0o444>>2 // users that may read a file may search the folder
 		}
-		err = asPermitted(os.Chmod(dir, mode|0o700))
+		err = Failed(asPermitted(os.Chmod(dir, mode|0o700)))
 	}
 	if err == nil {
 		err = free(name)
 	}
 	if err == nil {
 		_ = os.Remove(name) // an empty folder, which not every system replaces
-		err = os.Rename(dir, name)
+		err = Failed(os.Rename(dir, name))
 	}
 	if err != nil {
 		return errors.Join(err, os.RemoveAll(dir))
@@ -69,7 +70,7 @@ func free(name string) error {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err != nil:
-		return err
+		return Failed(err)
 	case len(list) > 0:
 		return &fs.PathError{Op: "write", Path: name, Err: fs.ErrExist}
 	}
@@ -80,7 +81,7 @@ func free(name string) error {
 // next process that writes to parent removes the folder of a killed one.
 func TempDir(parent string) (dir string, remove func() error, err error) {
 	if dir, err = mkdirPart(cmp.Or(parent, "."), "work", 0o700); err != nil {
-		return "", nil, err
+		return "", nil, Failed(err)
 	}
 	release := lockDir(dir)
 	return dir, func() error {

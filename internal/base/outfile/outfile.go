@@ -45,6 +45,46 @@ type File struct {
 	mode  fs.FileMode // the permissions of a new file, or of the replaced one
 }
 
+// An Error reports that a file or folder can't be written: the disk is full, the place is missing or read-only. What the
+// writer of the content failed with is no Error, and neither is an existing file (fs.ErrExist) or a refusal of the Guard.
+type Error struct{ Err error }
+
+func (e *Error) Error() string { return e.Err.Error() }
+
+func (e *Error) Unwrap() error { return e.Err }
+
+// Failed returns err, which may be nil, as an Error unless it says that the file exists.
+func Failed(err error) error {
+	if err == nil || errors.Is(err, fs.ErrExist) || errors.As(err, new(*Error)) {
+		return err
+	}
+	return &Error{err}
+}
+
+// Write implements io.Writer. It fails with an Error.
+func (f *File) Write(p []byte) (int, error) {
+	n, err := f.File.Write(p)
+	return n, Failed(err)
+}
+
+// WriteAt implements io.WriterAt. It fails with an Error.
+func (f *File) WriteAt(p []byte, off int64) (int, error) {
+	n, err := f.File.WriteAt(p, off)
+	return n, Failed(err)
+}
+
+// WriteString implements io.StringWriter. It fails with an Error.
+func (f *File) WriteString(s string) (int, error) {
+	n, err := f.File.WriteString(s)
+	return n, Failed(err)
+}
+
+// ReadFrom implements io.ReaderFrom. It fails with an Error, or with that of r.
+func (f *File) ReadFrom(r io.Reader) (int64, error) { return io.Copy(struct{ io.Writer }{f}, r) }
+
+// Truncate changes the size. It fails with an Error.
+func (f *File) Truncate(size int64) error { return Failed(f.File.Truncate(size)) }
+
 // PermOf returns the permissions that all named files have in common, plus read and write for the
 // owner: a file made from them should have no more. If one can't be examined, such as standard
 // input, only the owner gets permissions.
@@ -70,7 +110,7 @@ func Create(name string, o Options) (*File, error) {
 	if resolved, err := filepath.EvalSymlinks(name); err == nil {
 		f.place = resolved
 	} else if _, err := os.Lstat(name); err == nil {
-		return nil, fmt.Errorf("%s: it is a symbolic link to nothing: %w", name, fs.ErrInvalid)
+		return nil, &Error{fmt.Errorf("%s: it is a symbolic link to nothing: %w", name, fs.ErrInvalid)}
 	}
 	if err := f.check(); err != nil {
 		return nil, err
@@ -78,14 +118,14 @@ func Create(name string, o Options) (*File, error) {
 	var err error
 	switch {
 	case f.there != nil && f.there.IsDir():
-		return nil, &fs.PathError{Op: "write", Path: name, Err: errors.New("is a directory")}
+		return nil, &Error{&fs.PathError{Op: "write", Path: name, Err: errors.New("is a directory")}}
 	case f.isStream():
 		f.File, err = os.OpenFile(f.place, os.O_WRONLY, 0)
 	default:
 		f.File, err = f.createPart()
 	}
 	if err != nil {
-		return nil, err
+		return nil, Failed(err)
 	}
 	return f, nil
 }
@@ -123,7 +163,7 @@ func (f *File) check() error {
 		f.there = nil
 		return nil
 	case err != nil:
-		return err
+		return Failed(err)
 	}
 	f.there = st
 	if f.o.New && !f.isStream() {
@@ -191,13 +231,13 @@ func asPermitted(err error) error {
 // the temporary file is removed.
 func (f *File) Commit() error {
 	if f.isStream() {
-		return f.Close()
+		return Failed(f.Close())
 	}
 	if err := f.check(); err != nil {
 		return errors.Join(err, f.Discard())
 	}
 	if f.o.Append && f.there != nil {
-		return errors.Join(f.appendTo(), f.Discard())
+		return Failed(errors.Join(f.appendTo(), f.Discard()))
 	}
 	err := f.perm()
 	if !f.o.Checked {
@@ -207,7 +247,7 @@ func (f *File) Commit() error {
 		err = f.move()
 	}
 	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
+		return Failed(errors.Join(err, os.Remove(f.Name())))
 	}
 	return nil
 }

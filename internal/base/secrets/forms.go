@@ -311,7 +311,10 @@ func hasPrefix(text []byte, prefix string) bool {
 }
 
 // Find returns the secrets in a text that are recognized by their form, in order and disjoint.
-func Find(text string) []Span {
+func Find(text string) []Span { return find(text, nil) }
+
+// find is Find without the forms for which own reports true. It receives what a form matched: the name and the secret.
+func find(text string, own func(matched string) bool) []Span {
 	if len(text) < 4 {
 		return nil
 	}
@@ -329,6 +332,9 @@ func Find(text string) []Span {
 				continue
 			}
 			from, to := secretOf(m)
+			if own != nil && own(text[m[0]:max(m[1], to)]) {
+				continue
+			}
 			s := Span{from, to, f.kind}
 			if v := text[s.Start:s.End]; !shown[strings.ToLower(strings.Trim(v, "*."))] && !placeholder(v) && (f.kind != KindHeader || !prose(v)) {
 				out = insert(out, s)

@@ -291,12 +291,25 @@ func (m *Masker) Besides(said ...*Said) func(text string) string {
 	return func(text string) string { return m.text(text, said...) }
 }
 
+// Errors returns a function for errors and warnings: sosgo's own words, and those of the user in them, are no secrets although they may look so
+// ("Password is neither a name nor a type"). Known values that are not said are masked.
+func (m *Masker) Errors(said ...*Said) func(text string) string {
+	return func(text string) string { return m.mask(text, nil, said) }
+}
+
 func (m *Masker) text(text string, said ...*Said) string {
 	var spans []Span
-	for _, s := range Find(text) {
+	for _, s := range find(text, func(matched string) bool {
+		return slices.ContainsFunc(said, func(s *Said) bool { return s.isOwn(matched) })
+	}) {
 		from, to := whole(text, s.Start, s.End)
 		spans = insert(spans, Span{from, to, s.Kind})
 	}
+	return m.mask(text, spans, said)
+}
+
+// mask masks parts of a text, and known values.
+func (m *Masker) mask(text string, spans []Span, said []*Said) string {
 	isSaid := func(value string) bool {
 		return len(said) > 0 && slices.ContainsFunc(said, func(s *Said) bool { return s.has(value) })
 	}

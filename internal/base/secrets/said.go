@@ -16,8 +16,33 @@ const mostSaid = 16 << 20
 type Said struct {
 	mu    sync.RWMutex
 	texts []string
+	own   []string // with single spaces
 	size  int
 }
+
+// AddOwn adds words of the user, or of sosgo, that stand beside each other in the answer, such as the heads of columns. What has the form of
+// a name with its secret there is none: the heads "Bearer" and "Length".
+func (s *Said) AddOwn(text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.size += len(text); s.size <= mostSaid {
+		s.own = append(s.own, singleSpaces(text))
+	}
+}
+
+// isOwn reports whether a text stands in one of AddOwn, with as many spaces between its words as there may be.
+func (s *Said) isOwn(text string) bool {
+	if s == nil {
+		return false
+	}
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return slices.ContainsFunc(s.own, func(own string) bool {
+		return strings.Contains(own, singleSpaces(text)) || strings.Contains(own, singleSpaces(plain(text)))
+	})
+}
+
+func singleSpaces(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // Add adds a text. It reports false if there are too many.
 func (s *Said) Add(text string) bool {

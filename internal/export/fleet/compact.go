@@ -124,7 +124,7 @@ func (f *Fleet) writeJournal(j *journal) error {
 // removeJournal removes the journal, unless another process that opened the fleet has done so.
 func (f *Fleet) removeJournal() error {
 	if err := os.Remove(filepath.Join(f.dir, journalFile)); !errors.Is(err, fs.ErrNotExist) {
-		return err
+		return outfile.Failed(err)
 	}
 	return nil
 }
@@ -133,7 +133,7 @@ func (f *Fleet) removeJournal() error {
 func (f *Fleet) replace(j *journal) error {
 	for _, name := range j.Parts {
 		if err := os.RemoveAll(filepath.Join(f.dir, datePrefix+j.Date, name)); err != nil {
-			return err
+			return outfile.Failed(err)
 		}
 	}
 	return f.removeJournal()

@@ -25,6 +25,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/sosgo/sosgo/internal/base/machine"
 	"github.com/sosgo/sosgo/internal/base/mmapfile"
 	"github.com/sosgo/sosgo/internal/base/outfile"
 	"github.com/sosgo/sosgo/target"
@@ -55,6 +56,14 @@ type Fleet struct {
 // Open returns the fleet in a folder, which need not exist. It completes a compaction that was interrupted
 // while it replaced parts.
 func Open(dir string) (*Fleet, error) {
+	f, err := open(dir)
+	if machine.Failed(err) {
+		err = outfile.Failed(err) // a fleet is opened to be written
+	}
+	return f, err
+}
+
+func open(dir string) (*Fleet, error) {
 	f := &Fleet{dir: dir, known: map[string]string{}}
 	if err := f.recover(false); err != nil {
 		return nil, err
@@ -230,7 +239,7 @@ func (f *Fleet) Log(e Entry) error {
 		return err
 	}
 	if err := os.MkdirAll(f.dir, 0o777); err != nil {
-		return err
+		return outfile.Failed(err)
 	}
 	path, err := f.logPath()
 	if err != nil {
@@ -238,12 +247,12 @@ func (f *Fleet) Log(e Entry) error {
 	}
 	w, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, logPerm)
 	if err != nil {
-		return err
+		return outfile.Failed(err)
 	}
 	// Write a line at once: several processes append. It starts with a newline to end a line that a killed
 	// process left unfinished.
 	_, err = w.Write(append(append([]byte{'\n'}, line...), '\n'))
-	return cmp.Or(err, w.Close())
+	return outfile.Failed(cmp.Or(err, w.Close()))
 }
 
 // logPath returns the path of the log, which may not exist. It fails for a link and for what is no regular file: whoever

@@ -116,7 +116,7 @@ func (p *packer) move(archive, name string, cause error) error {
 	if _, err := os.Lstat(name); err == nil {
 		return &fs.PathError{Op: "create", Path: name, Err: fs.ErrExist}
 	}
-	return os.Rename(archive, name)
+	return outfile.Failed(os.Rename(archive, name))
 }
 
 // remake writes a dump of from to a new file, opens it and compares it with the original dump. It closes from, unless
@@ -126,11 +126,7 @@ func (p *packer) remake(from *process.Dump, file, step string, write func(io.Wri
 	if p.o.Progress != nil {
 		so.Progress = p.o.Progress(step)
 	}
-	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return from, err
-	}
-	if err := errors.Join(write(f, so), f.Close()); err != nil {
+	if err := outfile.Write(file, outfile.Options{New: true, Checked: true, Perm: outfile.Private}, func(w io.Writer) error { return write(w, so) }); err != nil {
 		return from, err
 	}
 	made, err := p.d.Like(file, scrub.UserFolders(p.d.Target())...)

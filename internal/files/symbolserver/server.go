@@ -25,6 +25,7 @@ import (
 	"time"
 
 	"github.com/sosgo/sosgo/internal/base/limits"
+	"github.com/sosgo/sosgo/internal/base/machine"
 	"github.com/sosgo/sosgo/internal/base/outfile"
 	"github.com/sosgo/sosgo/internal/base/shownurl"
 	"github.com/sosgo/sosgo/internal/base/webclient"
@@ -276,7 +277,7 @@ func (s *Server) store(ctx context.Context, resp *http.Response, key, dst string
 	}
 	f, err := outfile.Create(dst, outfile.Options{Checked: true, Perm: outfile.Private})
 	if err != nil {
-		return err
+		return notKept(err)
 	}
 	if err = s.receive(ctx, f, resp, key, cancel); err == nil {
 		if err = check(f.Name()); err != nil {
@@ -286,7 +287,16 @@ func (s *Server) store(ctx context.Context, resp *http.Response, key, dst string
 	if err != nil {
 		return errors.Join(err, f.Discard())
 	}
-	return f.Commit()
+	return notKept(f.Commit())
+}
+
+// notKept returns the error of a download that can't be written, without its outfile.Error: what the user asked to be written may well be.
+func notKept(err error) error {
+	var failed *outfile.Error
+	if errors.As(err, &failed) {
+		return &machine.Error{Err: failed.Err}
+	}
+	return err
 }
 
 // receive writes the body of the response to w while it arrives fast enough.
@@ -309,7 +319,7 @@ func (s *Server) receive(ctx context.Context, w io.Writer, resp *http.Response, 
 				return err
 			}
 			if _, err := w.Write(buf[:got]); err != nil {
-				return err
+				return notKept(err)
 			}
 			if s.Progress != nil {
 				s.Progress(name, n, resp.ContentLength)

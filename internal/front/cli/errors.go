@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/internal/base/machine"
+	"github.com/sosgo/sosgo/internal/base/outfile"
 	"github.com/sosgo/sosgo/internal/base/shownurl"
 	"github.com/sosgo/sosgo/internal/base/workers"
 	"github.com/sosgo/sosgo/internal/front/report"
@@ -126,7 +127,7 @@ func ExitCode(err error) int {
 		return ExitGate
 	case errors.As(err, &usage), errors.As(err, new(*AddressError)):
 		return ExitUsage
-	case errors.As(err, new(*WriteError)):
+	case errors.As(err, new(*WriteError)), errors.As(err, new(*outfile.Error)):
 		return ExitWrite
 	case errors.As(err, &open):
 		return ExitOpen
@@ -186,7 +187,7 @@ func Advice(err error) string {
 		return bugAdvice
 	case errors.As(err, &usage):
 		return usage.Hint
-	case errors.As(err, new(*WriteError)), errors.As(err, new(*AddressError)): // the error states the cause
+	case errors.As(err, new(*WriteError)), errors.As(err, new(*outfile.Error)), errors.As(err, new(*AddressError)): // the error states the cause
 		return ""
 	case errors.Is(err, fs.ErrNotExist) && !errors.Is(err, target.ErrNotInDump):
 		return "check the file name; --dump FILE, SOSGO_DUMP or the only dump in the current folder name the dump"

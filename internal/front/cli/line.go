@@ -195,7 +195,7 @@ func (a *app) runParsed(ctx context.Context, l line) error {
 	}
 	f, err := outfile.Create(l.file, outfile.Options{Append: l.append, Guard: a.session.guard, Perm: a.session.perm})
 	if err != nil {
-		err = asWriteError(err, nil)
+		err = asWriteError(err)
 		a.fail("", err)
 		return err
 	}
@@ -204,7 +204,7 @@ func (a *app) runParsed(ctx context.Context, l line) error {
 		return errors.Join(err, f.Discard())
 	}
 	if err := f.Commit(); err != nil {
-		err = asWriteError(err, nil)
+		err = asWriteError(err)
 		a.stderr.print(errorLine("", err))
 		return err
 	}

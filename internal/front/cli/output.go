@@ -173,16 +173,14 @@ func (c *Context) WriteFile(name string, mode WriteMode, write func(io.Writer) e
 		return err
 	}
 	c.Echo(name)
-	var made error // the error of write, which may be about the answer
 	perm := c.Session.perm
 	if mode == Private {
 		perm = outfile.Private
 	}
 	err := outfile.Write(name, outfile.Options{New: mode != Replace, Guard: c.Session.guard, Perm: perm}, func(w io.Writer) error {
-		made = cmp.Or(write(w), c.Session.lost())
-		return made
+		return cmp.Or(write(w), c.Session.lost())
 	})
-	return asWriteError(err, made)
+	return asWriteError(err)
 }
 
 // WriteText is WriteFile for text, in which secrets are masked as they are in the command's output.
@@ -197,13 +195,12 @@ func (c *Context) WriteText(name string, mode WriteMode, write func(io.Writer) e
 	})
 }
 
-// asWriteError wraps err as a WriteError if it is about the file. made is the error of the function that wrote the
-// content.
-func asWriteError(err, made error) error {
-	if err == nil || made != nil && errors.Is(err, made) && !errors.As(made, new(*fs.PathError)) || errors.As(err, new(*UsageError)) || errors.Is(err, fs.ErrExist) {
-		return err
+// asWriteError returns err as a WriteError if a file can't be written. What the content's writer failed with stays as it is.
+func asWriteError(err error) error {
+	if errors.As(err, new(*outfile.Error)) && !errors.As(err, new(*WriteError)) {
+		return &WriteError{err}
 	}
-	return &WriteError{err}
+	return err
 }
 
 // MayWrite returns an error if the command may not write files.
@@ -224,7 +221,7 @@ func (c *Context) WriteDir(name string, write func(dir string) error) error {
 		return err
 	}
 	c.Echo(name)
-	return outfile.WriteDir(name, c.Session.perm, func(dir string) error { return cmp.Or(write(dir), c.Session.lost()) })
+	return asWriteError(outfile.WriteDir(name, c.Session.perm, func(dir string) error { return cmp.Or(write(dir), c.Session.lost()) }))
 }
 
 // perm returns the permissions for files made from the session's dumps: at most the permissions common to all dumps.

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/sosgo/sosgo/internal/base/secrets"
 )
@@ -56,7 +57,7 @@ func (c *Context) learnSecrets() error {
 		return fmt.Errorf("secrets: %w", err)
 	}
 	c.mask = mask.Text
-	c.show, c.echo = mask.Besides(c.said), mask.Besides(c.said, typed)
+	c.show, c.echo = mask.Besides(c.said), mask.Errors(c.said, typed)
 	return nil
 }
 
@@ -69,6 +70,14 @@ func (c *Context) Echo(text string) {
 	}
 }
 
+// EchoHeads declares the heads of an answer's columns: words of the command line or names of fields. Beside each other they may look like a name
+// with its secret, and are none.
+func (c *Context) EchoHeads(heads ...string) {
+	if c.said != nil {
+		c.said.AddOwn(strings.Join(heads, " "))
+	}
+}
+
 // shown returns text as masked does, for the answer: what Echo declares is no secret there, nor are the results of expressions.
 func (c *Context) shown(text string) string {
 	if c.redact && c.show != nil {
@@ -77,7 +86,7 @@ func (c *Context) shown(text string) string {
 	return c.masked(text)
 }
 
-// echoed is shown for warnings and errors, which repeat what the user typed.
+// echoed is shown for warnings and errors, which repeat what the user typed. Only values of the dump are masked in them.
 func (c *Context) echoed(text string) string {
 	if c.redact && c.echo != nil {
 		return c.echo(text)

@@ -59,7 +59,7 @@ func (a *app) openLog(c *Context, o *logOptions, p *report.Page) {
 		err = f.Commit()
 	}
 	if err != nil {
-		p.Fail(asWriteError(err, nil))
+		p.Fail(asWriteError(err))
 		return
 	}
 	a.log.name, a.log.err = o.File, nil
@@ -89,7 +89,7 @@ func (a *app) beginLog(text string) (end func()) {
 // failLog reports an error of the log's file, and ends the log.
 func (a *app) failLog(err error) {
 	a.log = sessionLog{}
-	a.stderr.print(errorLine("", asWriteError(err, nil)))
+	a.stderr.print(errorLine("", asWriteError(err)))
 }
 
 // write adds text to the log, without the colors of a terminal.

@@ -3,6 +3,7 @@ package ask
 import (
 	"errors"
 
+	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/app/rows"
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/query"
@@ -44,4 +45,13 @@ func Misread(c *cli.Context, err error) error {
 		return c.Usagef("%v", err)
 	}
 	return err
+}
+
+// EchoHeads declares the heads of an answer's columns; see cli.Context.EchoHeads.
+func EchoHeads(c *cli.Context, columns []answer.QueryColumn) {
+	heads := make([]string, len(columns))
+	for i := range columns {
+		heads[i] = columns[i].Name
+	}
+	c.EchoHeads(heads...)
 }

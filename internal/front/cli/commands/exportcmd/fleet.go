@@ -82,9 +82,13 @@ func askFleet(c *cli.Context, o *fleetOptions) (*answer.FleetDone, error) {
 	}
 	added, err := addAll(c, f, o)
 	if err == nil && added.Retry > 0 {
-		err = cli.WithAnswer(fmt.Errorf(
+		err = fmt.Errorf(
 			"%s could not be added because of this machine, a server or a limit of the command: repeat it, with room or a higher limit",
-			answer.Count(added.Retry, "dump", "dumps")))
+			answer.Count(added.Retry, "dump", "dumps"))
+		if slices.ContainsFunc(added.Failures, func(x answer.FleetFailure) bool { return x.Retry && x.Exit == cli.ExitWrite }) {
+			err = &cli.WriteError{Err: err}
+		}
+		err = cli.WithAnswer(err)
 	}
 	return &answer.FleetDone{Fleet: o.Fleet, Added: added}, err
 }

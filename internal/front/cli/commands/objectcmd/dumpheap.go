@@ -86,6 +86,7 @@ func (o *heapOptions) table(c *cli.Context, f *heap.Filter) (*answer.Listing, er
 	if err != nil {
 		return nil, ask.Misread(c, err)
 	}
+	ask.EchoHeads(c, q.Columns)
 	return q.Listing(), nil
 }
 

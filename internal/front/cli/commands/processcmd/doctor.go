@@ -3,8 +3,6 @@ package processcmd
 import (
 	"errors"
 	"io/fs"
-	"path/filepath"
-	"strings"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/app/doctor"
@@ -103,12 +101,8 @@ func askPack(c *cli.Context, o *packOptions) (*answer.Pack, error) {
 	}
 	packed, err := pack.Write(c.Context(), ask.Dump(c), o.Out, pack.Options{Scrub: o.Scrub, Shrink: o.Shrink, Numbers: o.Numbers,
 		Progress: func(step string) func(done, total uint64) { return c.Progress(step).Set }})
-	var path *fs.PathError
-	switch {
-	case errors.Is(err, fs.ErrExist):
+	if errors.Is(err, fs.ErrExist) {
 		err = c.Usagef("%s already exists", o.Out)
-	case errors.As(err, &path) && strings.Contains(filepath.Base(path.Path), filepath.Base(o.Out)): // about the archive
-		err = &cli.WriteError{Err: err}
 	}
 	return packed, err
 }

@@ -145,5 +145,8 @@ func askQuery(c *cli.Context, o *queryOptions) (*answer.Query, error) {
 	text := strings.Join(o.Question, " ")
 	c.Echo(text)
 	out, err := query.Run(c.Context(), p, text, o.Options)
+	if err == nil {
+		ask.EchoHeads(c, out.Columns)
+	}
 	return out, ask.Misread(c, err)
 }
