@@ -119,6 +119,9 @@ func (c *cache) open(key string) *os.File {
 	defer dir.Close()
 	text, err := mmapfile.ReadOwn(dir, key+entryJSON, mostRecord)
 	if err != nil {
+		if !errors.Is(err, fs.ErrNotExist) { // another process may be about to write it
+			c.remove(key)
+		}
 		return nil
 	}
 	var record entryRecord
@@ -205,12 +208,17 @@ func (c *cache) store(key string, f *os.File) bool {
 		return false
 	}
 	os.Remove(f.Name())
-	return os.Rename(beside, c.path(key, entryJSON)) == nil
+	if os.Rename(beside, c.path(key, entryJSON)) != nil {
+		c.remove(key)
+		return false
+	}
+	return true
 }
 
+// remove removes an entry, and what is in its place, such as a folder.
 func (c *cache) remove(key string) {
-	os.Remove(c.path(key, entryJSON))
-	os.Remove(c.path(key, entryDump))
+	os.RemoveAll(c.path(key, entryJSON))
+	os.RemoveAll(c.path(key, entryDump))
 }
 
 // unrecorded is the time that a writer has for the record of its dump. A dump without a record is
@@ -241,7 +249,7 @@ func (c *cache) sweep(room int64) {
 		if !isDump {
 			// A record without a dump, or a leftover of a killed process.
 			if isUnborn(key) && info.ModTime().Before(left) || info.ModTime().Before(old) && isRecord(key) {
-				os.Remove(filepath.Join(c.dir, file.Name()))
+				os.RemoveAll(filepath.Join(c.dir, file.Name()))
 			}
 			continue
 		}

@@ -91,6 +91,22 @@ func TestDamagedCache(t *testing.T) {
 			then := time.Now().Add(-time.Hour)
 			require.NoError(t, os.Chtimes(entry, then, then))
 		},
+		"a folder": func(t *testing.T, entry string) {
+			require.NoError(t, os.Remove(entry))
+			require.NoError(t, os.MkdirAll(filepath.Join(entry, "full"), 0o700))
+		},
+		"a folder as record": func(t *testing.T, entry string) {
+			record := entry[:len(entry)-5] + ".json"
+			require.NoError(t, os.Remove(record))
+			require.NoError(t, os.MkdirAll(filepath.Join(record, "full"), 0o700))
+		},
+		"a folder alone": func(t *testing.T, entry string) {
+			require.NoError(t, os.Remove(entry))
+			require.NoError(t, os.Remove(entry[:len(entry)-5]+".json"))
+			require.NoError(t, os.MkdirAll(filepath.Join(entry, "full"), 0o700))
+			then := time.Now().Add(-time.Hour)
+			require.NoError(t, os.Chtimes(entry, then, then))
+		},
 		"a link": func(t *testing.T, entry string) {
 			require.NoError(t, os.Rename(entry, entry+"x"))
 			require.NoError(t, os.Symlink(entry+"x", entry))
