@@ -88,6 +88,7 @@ var dumpCalls = map[string]call{
 		return p != nil
 	},
 	"Runtime":         func(d *sosgo.Dump, _ *sosgo.View, _ string) any { rt, err := d.Runtime(); return said(rt != nil, err) },
+	"Lost":            func(d *sosgo.Dump, _ *sosgo.View, _ string) any { return d.Lost() },
 	"Limited":         func(d *sosgo.Dump, _ *sosgo.View, _ string) any { return d.Limited() },
 	"Runtimes":        func(d *sosgo.Dump, _ *sosgo.View, _ string) any { return len(d.Runtimes()) },
 	"Scanner":         func(d *sosgo.Dump, _ *sosgo.View, _ string) any { s, err := d.Scanner(); return said(s != nil, err) },

@@ -35,6 +35,7 @@ func (s *Said) isOwn(text string) bool {
 	if s == nil {
 		return false
 	}
+	text = strings.TrimRight(text, `\`) // the beginning of an escape
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	return slices.ContainsFunc(s.own, func(own string) bool {
