@@ -302,12 +302,14 @@ func TestFaultsThatStay(t *testing.T) {
 			return true
 		}), o)
 		failing.Store(true)
+		require.NoError(t, f.Lost(), name)
 		b := make([]byte, 100)
 		_, err := f.ReadAt(b, 2<<20)
 		var typed *Error
 		require.ErrorAs(t, err, &typed, name)
 		assert.ErrorContains(t, err, c.want, name)
 		assert.Equal(t, err, failed, name)
+		assert.Equal(t, err, f.Lost(), name)
 		assert.InDelta(t, c.tries, asked.Load(), 1, name) // net/http asks once more where a connection that was used before breaks
 		if c.is != nil {
 			assert.ErrorIs(t, err, c.is, name)
