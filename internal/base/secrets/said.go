@@ -35,7 +35,8 @@ func (s *Said) isOwn(text string) bool {
 	if s == nil {
 		return false
 	}
-	text = strings.TrimRight(text, `\`) // the beginning of an escape
+	text = strings.TrimLeft(text, `"'[({,:=`) // which forms match before a name
+	text = strings.TrimRight(text, `\`)       // the beginning of an escape
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	return slices.ContainsFunc(s.own, func(own string) bool {
