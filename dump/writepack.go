@@ -2,6 +2,7 @@ package dump
 
 import (
 	"archive/tar"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -65,9 +66,7 @@ func (f *File) Pack(ctx context.Context, w io.Writer, find PackFinder,
 	}
 	p := &packer{ctx: ctx, tar: tar.NewWriter(zw), total: total, progress: progress}
 	err = p.write(f, result)
-	if lost := f.Lost(); lost != nil {
-		err = lost
-	}
+	err = cmp.Or(f.Lost(), err)
 	if cerr := p.tar.Close(); err == nil {
 		err = cerr
 	}

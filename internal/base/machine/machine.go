@@ -26,15 +26,12 @@ func Failed(err error) bool {
 	return errors.As(err, new(*Error)) || errors.As(err, new(syscall.Errno)) || errors.Is(err, context.DeadlineExceeded)
 }
 
-// Lost returns the error of the first source that could not be read as it was opened, such as a file that became shorter:
-// a source with a method Lost reports it. What was computed since then is worth nothing, and must not be kept.
-func Lost(sources ...any) error {
-	for _, s := range sources {
-		if l, ok := s.(interface{ Lost() error }); ok {
-			if err := l.Lost(); err != nil {
-				return err
-			}
-		}
+// Lost calls the method Lost of a source. It returns an error if the source can no longer be read as it was when it was
+// opened, for example because its file became shorter: what was computed since then must not be kept. A source without such
+// a method has nothing to lose.
+func Lost(source any) error {
+	if l, ok := source.(interface{ Lost() error }); ok {
+		return l.Lost()
 	}
 	return nil
 }

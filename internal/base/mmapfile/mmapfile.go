@@ -202,11 +202,13 @@ func (m *File) ReadAt(p []byte, off int64) (int, error) {
 		return 0, io.EOF
 	}
 	want := p[:min(int64(len(p)), m.size-off)]
-	read := m.copyMapped
-	if m.data == nil {
-		read = m.reads.ReadAt
+	var n int
+	var err error
+	if m.data != nil {
+		n, err = m.copyMapped(want, off)
+	} else {
+		n, err = m.reads.ReadAt(want, off)
 	}
-	n, err := read(want, off)
 	switch {
 	case n == len(want) && n == len(p):
 		return n, nil

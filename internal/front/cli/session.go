@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -85,7 +86,7 @@ type Session struct {
 
 	path   string
 	others []string // other dumps opened by commands
-	also   []Dump   // those of the running command, which may be closed
+	also   []Dump   // other dumps opened by the running command; it may have closed them
 	opened bool
 	dump   Dump
 	err    error
@@ -216,15 +217,11 @@ func (s *Session) forget() {
 // lost returns an error if the dump, or another one of the running command, could no longer be read as it was when it
 // was opened. What was computed since then must not be shown or kept. Otherwise it returns nil.
 func (s *Session) lost() error {
-	if why := s.source.why(); why != nil {
-		return why
-	}
-	dumps := make([]any, 0, 1+len(s.also))
-	dumps = append(dumps, s.dump)
+	err := cmp.Or(s.source.why(), machine.Lost(s.dump))
 	for _, d := range s.also {
-		dumps = append(dumps, d)
+		err = cmp.Or(err, machine.Lost(d))
 	}
-	return machine.Lost(dumps...)
+	return err
 }
 
 // stays reports whether the dump is open and cannot be reopened.
