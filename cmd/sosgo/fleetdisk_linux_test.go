@@ -60,8 +60,8 @@ ls -d fleet/date=*/part=* | wc -l; find fleet -name '.sosgo-*' | wc -l`
 	assert.Equal(t, []string{"12", "0"}, lines[6:], "parts, and unfinished files")
 }
 
-// TestWritersFullDisk runs everything that writes on a full disk, and on one that is read-only: the exit code is that of a
-// file that can't be written, and nothing stays.
+// TestWritersFullDisk runs everything that writes, on a full disk and on one that is read-only: the exit code is ExitWrite,
+// and nothing stays.
 func TestWritersFullDisk(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo")
 	program, err := os.Executable()

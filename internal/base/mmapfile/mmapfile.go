@@ -7,7 +7,7 @@
 // file, touching lent bytes past the new end raises SIGBUS, which ends the program unless it catches
 // faults (runtime/debug.SetPanicOnFault); the rest of the last page reads as zeros. Windows refuses
 // to truncate a mapped file. ReadAt fails past the new end with and without a mapping. Lost reports
-// whether a file became shorter: what was computed from it since then is worth nothing.
+// whether a file became shorter: what was computed from it since then must not be kept.
 package mmapfile
 
 import (

@@ -79,7 +79,7 @@ func (f *File) WriteString(s string) (int, error) {
 	return n, Failed(err)
 }
 
-// ReadFrom implements io.ReaderFrom. It fails with an Error, or with that of r.
+// ReadFrom implements io.ReaderFrom. It fails with an Error, or with r's error.
 func (f *File) ReadFrom(r io.Reader) (int64, error) { return io.Copy(struct{ io.Writer }{f}, r) }
 
 // Truncate changes the size. It fails with an Error.

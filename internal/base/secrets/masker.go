@@ -291,7 +291,7 @@ func (m *Masker) Besides(said ...*Said) func(text string) string {
 	return func(text string) string { return m.text(text, said...) }
 }
 
-// Errors returns a function for errors and warnings: sosgo's own words, and those of the user in them, are no secrets although they may look so
+// Errors returns a function for errors and warnings: sosgo's own words, and the user's words in them, are not masked although they may look like secrets
 // ("Password is neither a name nor a type"). Known values that are not said are masked.
 func (m *Masker) Errors(said ...*Said) func(text string) string {
 	return func(text string) string { return m.mask(text, nil, said) }

@@ -20,8 +20,8 @@ type Said struct {
 	size  int
 }
 
-// AddOwn adds words of the user, or of sosgo, that stand beside each other in the answer, such as the heads of columns. What has the form of
-// a name with its secret there is none: the heads "Bearer" and "Length".
+// AddOwn adds words of the user, or of sosgo, that stand beside each other in the answer, such as the heads of columns. There, a
+// name beside a word is not a secret: the heads "Bearer" and "Length".
 func (s *Said) AddOwn(text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -71,7 +71,7 @@ func (c *Context) Echo(text string) {
 }
 
 // EchoHeads declares the heads of an answer's columns: words of the command line or names of fields. Beside each other they may look like a name
-// with its secret, and are none.
+// with its secret, and are not masked.
 func (c *Context) EchoHeads(heads ...string) {
 	if c.said != nil {
 		c.said.AddOwn(strings.Join(heads, " "))
