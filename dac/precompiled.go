@@ -9,6 +9,7 @@ import (
 
 	"github.com/sosgo/sosgo/image"
 	"github.com/sosgo/sosgo/internal/base/limits"
+	"github.com/sosgo/sosgo/internal/files/layout"
 	"github.com/sosgo/sosgo/internal/files/nativeformat"
 	"github.com/sosgo/sosgo/internal/image/codeinfo"
 	"github.com/sosgo/sosgo/internal/image/unwind"
@@ -107,7 +108,7 @@ func (p *Precompiled) readMethods(h *image.ReadyToRunHeader) error {
 	if err != nil {
 		return err
 	}
-	methods, err := newNativeArray(b)
+	methods, err := newNativeArray(layout.BytesMemory(b), target.RangeAt(0, uint64(len(b))))
 	if err != nil {
 		return err
 	}
