@@ -38,3 +38,32 @@ func TestUnwritable(t *testing.T) {
 		assert.NotContains(t, errs, "you may not read", line)
 	}
 }
+
+// TestTaken: an existing file stays in the place of a new one, and one exit code says so, whatever writes. Only the
+// redirection of a session replace a file, and a fleet needs its folder.
+func TestTaken(t *testing.T) {
+	d := testdump.Open(t, "net10-zoo")
+	for _, line := range writers {
+		if strings.HasPrefix(line, "-graph-dir") {
+			continue // its files have names of their own
+		}
+		dir := t.TempDir()
+		file := filepath.Join(dir, "x")
+		require.NoError(t, os.WriteFile(file, []byte("mine"), 0o600))
+		_, errs, code := run(t, "-d", d.Plain(), "-offline", "-c", writingOf(d, line, filepath.ToSlash(dir)))
+		switch {
+		case strings.Contains(line, " > "):
+			assert.Zero(t, code, "%s: %s", line, errs)
+			continue
+		case strings.Contains(line, "-summary"):
+			assert.Equal(t, cli.ExitWrite, code, "%s: %s", line, errs)
+		default:
+			assert.Equal(t, cli.ExitUsage, code, "%s: %s", line, errs)
+			assert.Contains(t, errs, "x already exists", line)
+		}
+		content, err := os.ReadFile(file)
+		require.NoError(t, err)
+		assert.Equal(t, "mine", string(content), line)
+		assert.Equal(t, []string{"x"}, filesOf(t, dir), line)
+	}
+}

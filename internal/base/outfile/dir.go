@@ -69,12 +69,15 @@ func free(name string) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
-	case err != nil:
-		return Failed(err)
-	case len(list) > 0:
+	case len(list) > 0 || isFile(name):
 		return &fs.PathError{Op: "write", Path: name, Err: fs.ErrExist}
 	}
-	return nil
+	return Failed(err)
+}
+
+func isFile(name string) bool {
+	st, err := os.Stat(name)
+	return err == nil && !st.IsDir()
 }
 
 // TempDir creates a folder for temporary files in parent, for this user alone, and returns a function that removes it. The

@@ -85,7 +85,7 @@ var exitCodes = [...]struct {
 	text string
 }{
 	{ExitOK, "The command answered. Parts that are missing are printed as such and summed up in a warning."},
-	{ExitUsage, "The command line is wrong."},
+	{ExitUsage, "The command line is wrong, or names an existing file or folder for a new one."},
 	{ExitOpen, "The dump, or another file, can't be opened, read or written."},
 	{ExitNotInDump, "The answer needs memory that the dump does not have."},
 	{ExitCorrupt, "The data is there and impossible."},

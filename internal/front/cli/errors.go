@@ -20,7 +20,7 @@ import (
 // Exit codes.
 const (
 	ExitOK          = 0
-	ExitUsage       = 1   // the command line is wrong
+	ExitUsage       = 1   // the command line is wrong, or names an existing file for a new one
 	ExitOpen        = 2   // the dump, or another file, can't be opened, read or written
 	ExitNotInDump   = 3   // the answer needs memory that the dump does not have
 	ExitCorrupt     = 4   // the data is present but impossible
@@ -265,6 +265,15 @@ func (e *strayError) Advice() string {
 		return "gdb leaves out memory that the process keeps out of cores, such as pages that the collector once freed, and where nothing was: a dump that the runtime writes has it"
 	}
 	return "nothing in the dump shows that the process had memory there: what led there may be wrong; a dump of kind full has all that the process could read"
+}
+
+// asTaken returns err as a UsageError if a new file or folder exists already: the command line must name another one.
+func (c *Context) asTaken(err error) error {
+	var path *fs.PathError
+	if !errors.As(err, &path) || !errors.Is(path.Err, fs.ErrExist) {
+		return err
+	}
+	return &UsageError{Command: c.Command.Name, Text: path.Path + " already exists", Hint: "name another file or folder"}
 }
 
 // ofDump marks err by what d shows: as a limitedError if a limit of the command left out a part of the dump; if memory is missing, as a cutError if its file is truncated and may have contained

@@ -129,7 +129,7 @@ func TestStacksKeepsFiles(t *testing.T) {
 		file := filepath.Join(t.TempDir(), "kept")
 		require.NoError(t, os.WriteFile(file, []byte("kept"), 0o600))
 		code, _, _ := sosgo(t, d, "stacks", "-o", file)
-		assert.Equal(t, cli.ExitOpen, code)
+		assert.Equal(t, cli.ExitUsage, code)
 		b, err := os.ReadFile(file)
 		require.NoError(t, err)
 		assert.Equal(t, "kept", string(b))

@@ -53,9 +53,6 @@ func writeDump[A any](c *cli.Context, file string, o scrub.Options, write func(c
 		}
 		return err
 	})
-	if errors.Is(err, fs.ErrExist) {
-		return nil, c.Usagef("%s already exists", file)
-	}
 	return out, err
 }
 

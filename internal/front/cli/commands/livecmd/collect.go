@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/signal"
 	"slices"
@@ -128,10 +127,6 @@ func failure(c *cli.Context, p *processes.Process, err error) error {
 		} else if pid := p.Dumper(); pid != 0 {
 			c.Note(fmt.Sprintf("process %d stands still until its createdump (process %d) has ended; the file is removed already", p.PID, pid))
 		}
-	}
-	var file *fs.PathError
-	if errors.As(err, &file) && errors.Is(file.Err, fs.ErrExist) {
-		return &cli.UsageError{Command: c.Command.Name, Text: file.Path + " already exists", Hint: "-o FILE names another file"}
 	}
 	return err
 }

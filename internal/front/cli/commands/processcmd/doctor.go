@@ -1,9 +1,6 @@
 package processcmd
 
 import (
-	"errors"
-	"io/fs"
-
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/app/doctor"
 	"github.com/sosgo/sosgo/internal/app/sensitive"
@@ -99,10 +96,6 @@ func askPack(c *cli.Context, o *packOptions) (*answer.Pack, error) {
 	if err := c.MayWrite(); err != nil {
 		return nil, err
 	}
-	packed, err := pack.Write(c.Context(), ask.Dump(c), o.Out, pack.Options{Scrub: o.Scrub, Shrink: o.Shrink, Numbers: o.Numbers,
+	return pack.Write(c.Context(), ask.Dump(c), o.Out, pack.Options{Scrub: o.Scrub, Shrink: o.Shrink, Numbers: o.Numbers,
 		Progress: func(step string) func(done, total uint64) { return c.Progress(step).Set }})
-	if errors.Is(err, fs.ErrExist) {
-		err = c.Usagef("%s already exists", o.Out)
-	}
-	return packed, err
 }
