@@ -668,7 +668,7 @@ func (a *app) finish(c *Context, out *sink, err error) error {
 		a.session.forget()
 	}
 	a.session.also = nil
-	err = c.asTaken(ofDump(c.dump, err))
+	err = asWriteError(c.asTaken(ofDump(c.dump, err)))
 	if endErr := c.end(err); err == nil && out.err == nil {
 		err = endErr
 	}

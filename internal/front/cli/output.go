@@ -177,10 +177,9 @@ func (c *Context) WriteFile(name string, mode WriteMode, write func(io.Writer) e
 	if mode == Private {
 		perm = outfile.Private
 	}
-	err := outfile.Write(name, outfile.Options{New: mode != Replace, Guard: c.Session.guard, Perm: perm}, func(w io.Writer) error {
+	return outfile.Write(name, outfile.Options{New: mode != Replace, Guard: c.Session.guard, Perm: perm}, func(w io.Writer) error {
 		return cmp.Or(write(w), c.Session.lost())
 	})
-	return asWriteError(err)
 }
 
 // WriteText is WriteFile for text, in which secrets are masked as they are in the command's output.
@@ -221,7 +220,7 @@ func (c *Context) WriteDir(name string, write func(dir string) error) error {
 		return err
 	}
 	c.Echo(name)
-	return asWriteError(outfile.WriteDir(name, c.Session.perm, func(dir string) error { return cmp.Or(write(dir), c.Session.lost()) }))
+	return outfile.WriteDir(name, c.Session.perm, func(dir string) error { return cmp.Or(write(dir), c.Session.lost()) })
 }
 
 // perm returns the permissions for files made from the session's dumps: at most the permissions common to all dumps.
