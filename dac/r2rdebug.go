@@ -39,7 +39,7 @@ func (r *CodeReader) imageDebugInfo(c *members, info CodeInfo) (codeinfo.DebugIn
 	return codeinfo.DebugInfo{Mem: im.mem, At: at, Chunks: c.debugInfo.Chunks != 0, Packed: d.packed}, d.explain(err)
 }
 
-// explain adds the kind of information and the name of the file to the error of a read.
+// explain adds what is missing, and of which file, to the error of a read.
 func (d *r2rDebug) explain(err error) error {
 	if !errors.Is(err, target.ErrNotInDump) {
 		return err
