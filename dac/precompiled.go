@@ -9,7 +9,6 @@ import (
 
 	"github.com/sosgo/sosgo/image"
 	"github.com/sosgo/sosgo/internal/base/limits"
-	"github.com/sosgo/sosgo/internal/files/layout"
 	"github.com/sosgo/sosgo/internal/files/nativeformat"
 	"github.com/sosgo/sosgo/internal/image/codeinfo"
 	"github.com/sosgo/sosgo/internal/image/unwind"
@@ -108,7 +107,7 @@ func (p *Precompiled) readMethods(h *image.ReadyToRunHeader) error {
 	if err != nil {
 		return err
 	}
-	methods, err := newNativeArray(layout.BytesMemory(b), target.RangeAt(0, uint64(len(b))))
+	methods, err := newNativeArray(b)
 	if err != nil {
 		return err
 	}

@@ -131,14 +131,10 @@ func TestNativeNumbers(t *testing.T) {
 	assert.ErrorIs(t, bad.err, target.ErrCorrupt)
 }
 
-func arrayOf(b []byte) (nativeArray, error) {
-	return newNativeArray(layout.BytesMemory(b), target.RangeAt(0, uint64(len(b))))
-}
-
 func TestNativeArray(t *testing.T) {
 	// Seven elements, one-byte offsets; the only block is a leaf for index 5, followed by the number 9.
 	b := []byte{7 << 3, 1, 5 << 3, 9 << 1}
-	a, err := arrayOf(b)
+	a, err := newNativeArray(b)
 	require.NoError(t, err)
 	for i := range uint32(20) {
 		at, ok, err := a.at(i)
@@ -151,7 +147,7 @@ func TestNativeArray(t *testing.T) {
 	// A node with both halves: with bit 8 clear it goes on after the node, with bit 8 set at offset +2.
 	b = []byte{16 << 3, 1, (3 | 2<<2) << 1, 1 << 3, 3 << 3}
 	b = append(b, 0)
-	a, err = arrayOf(b)
+	a, err = newNativeArray(b)
 	require.NoError(t, err)
 	at, ok, err := a.at(1)
 	assert.NoError(t, err)
@@ -165,7 +161,7 @@ func TestNativeArray(t *testing.T) {
 func FuzzNativeArray(f *testing.F) {
 	f.Add([]byte{7 << 3, 1, 5 << 3, 9 << 1}, uint32(5))
 	f.Fuzz(func(t *testing.T, b []byte, index uint32) {
-		a, err := arrayOf(b)
+		a, err := newNativeArray(b)
 		if err != nil {
 			return
 		}

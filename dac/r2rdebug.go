@@ -1,10 +1,7 @@
 package dac
 
 import (
-	"cmp"
-	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/internal/image/codeinfo"
@@ -18,9 +15,10 @@ const (
 
 // An r2rDebug is the section of an image with the debug information of its methods.
 type r2rDebug struct {
+	section []byte
+	at      target.Addr // address of the section
 	methods nativeArray
 	packed  bool
-	name    string // of the image's file, or empty
 }
 
 // imageDebugInfo finds the debug information of a precompiled method by the index of its RUNTIME_FUNCTION.
@@ -34,37 +32,23 @@ func (r *CodeReader) imageDebugInfo(c *members, info CodeInfo) (codeinfo.DebugIn
 	if err != nil {
 		return none, err
 	}
-	at, err := d.of(uint32(info.index))
-	// The contract describes one format for images and for code compiled in the process.
-	return codeinfo.DebugInfo{Mem: im.mem, At: at, Chunks: c.debugInfo.Chunks != 0, Packed: d.packed}, d.explain(err)
-}
-
-// explain adds what is missing, and of which file, to the error of a read.
-func (d *r2rDebug) explain(err error) error {
-	if !errors.Is(err, target.ErrNotInDump) {
-		return err
-	}
-	return fmt.Errorf("%s: %w", strings.TrimSuffix("variables and lines of precompiled code of "+d.name, " of "), err)
-}
-
-// of returns the address of a method's debug information.
-func (d *r2rDebug) of(index uint32) (target.Addr, error) {
-	entry, ok, err := d.methods.at(index)
+	entry, ok, err := d.methods.at(uint32(info.index))
 	if err == nil && !ok {
 		err = errNoDebugInfo
 	}
 	if err != nil {
-		return 0, err
+		return none, err
 	}
 	// Methods with the same information share it: the number is the distance back to it.
-	data := d.methods.read(entry)
-	switch back := int64(data.uint()); {
-	case back > int64(entry):
-		return 0, target.Corruptf("debug information %d bytes before the start", back-int64(entry))
-	case back != 0:
-		data.pos = -int(back)
+	data := nativeReader{b: d.section, pos: entry}
+	if back := int64(data.uint()); back != 0 {
+		if back > int64(entry) {
+			return none, target.Corruptf("debug information %d bytes before the start", back-int64(entry))
+		}
+		data.pos = entry - int(back)
 	}
-	return d.methods.section.Start + target.Addr(entry+data.pos), data.err
+	// The contract describes one format for images and for code compiled in the process.
+	return codeinfo.DebugInfo{Mem: im.mem, At: d.at + target.Addr(data.pos), Chunks: c.debugInfo.Chunks != 0, Packed: d.packed}, data.err
 }
 
 func (r *CodeReader) readR2RDebug(info CodeInfo) (*r2rDebug, error) {
@@ -82,12 +66,17 @@ func (r *CodeReader) readR2RDebug(info CodeInfo) (*r2rDebug, error) {
 	if at.Size() > limits.DebugInfoBytes {
 		return nil, target.Corruptf("%d bytes of debug information", at.Size())
 	}
-	d := &r2rDebug{packed: h.major >= r2rPackedBounds}
-	if m := target.ModuleAt(r.Runtime().Target().Modules(), h.base); m != nil {
-		d.name = target.BaseName(m.Path)
+	b, err := target.Bytes(h.mem, at.Start, int(at.Size()))
+	if err != nil {
+		what := "variables and lines of precompiled code"
+		if m := target.ModuleAt(r.Runtime().Target().Modules(), h.base); m != nil {
+			what += " of " + target.BaseName(m.Path)
+		}
+		return nil, fmt.Errorf("%s: %w", what, err)
 	}
-	d.methods, err = newNativeArray(h.mem, at)
-	return d, d.explain(err)
+	d := &r2rDebug{section: b, at: at.Start, packed: h.major >= r2rPackedBounds}
+	d.methods, err = newNativeArray(b)
+	return d, err
 }
 
 // A nativeReader reads the numbers of NativeFormat (nativeformatreader.h). The low bits of the first byte
@@ -95,14 +84,13 @@ func (r *CodeReader) readR2RDebug(info CodeInfo) (*r2rDebug, error) {
 type nativeReader struct {
 	b   []byte
 	pos int
-	end error // why b ends, if more bytes follow
 	err error
 }
 
 func (r *nativeReader) byte() uint32 {
 	if r.err != nil || r.pos < 0 || r.pos >= len(r.b) {
 		if r.err == nil {
-			r.err = cmp.Or(r.end, target.Corruptf("number at %#x of %#x bytes", r.pos, len(r.b)))
+			r.err = target.Corruptf("number at %#x of %#x bytes", r.pos, len(r.b))
 		}
 		return 0
 	}
@@ -137,41 +125,29 @@ func (r *nativeReader) uint() uint32 {
 }
 
 // A nativeArray is a sparse array of NativeFormat (nativeformatreader.h, NativeArray). A table has an entry for
-// each sixteen elements: the root of a binary tree. Only the numbers on the way to an element are read: a dump may lack others.
+// each sixteen elements: the root of a binary tree.
 type nativeArray struct {
-	mem       target.Memory
-	section   target.Range
+	b         []byte
 	count     uint32
 	table     int // offset of the table
 	entrySize int // bytes
 }
 
-const (
-	nativeBlock  = 16
-	nativeNumber = 5 // bytes of the longest number
-)
+const nativeBlock = 16
 
-func newNativeArray(mem target.Memory, section target.Range) (nativeArray, error) {
-	a := nativeArray{mem: mem, section: section}
-	r := a.read(0)
+func newNativeArray(b []byte) (nativeArray, error) {
+	r := nativeReader{b: b}
 	head := r.uint()
-	a.count, a.table, a.entrySize = head>>2, r.pos, 1<<min(head&3, 2)
+	a := nativeArray{b: b, count: head >> 2, table: r.pos}
+	switch head & 3 {
+	case 0:
+		a.entrySize = 1
+	case 1:
+		a.entrySize = 2
+	default:
+		a.entrySize = 4
+	}
 	return a, r.err
-}
-
-// read returns a reader of the number at an offset.
-func (a *nativeArray) read(offset int) nativeReader {
-	size := int(a.section.Size())
-	if offset < 0 || offset >= size {
-		return nativeReader{err: target.Corruptf("number at %#x of %#x bytes", offset, size)}
-	}
-	at, n := a.section.Start+target.Addr(offset), min(nativeNumber, size-offset)
-	if b, ok := a.mem.View(at, n); ok {
-		return nativeReader{b: b}
-	}
-	b := make([]byte, n)
-	n, err := a.mem.ReadMemory(b, at)
-	return nativeReader{b: b[:n], end: err}
 }
 
 // at returns the offset of the data of element index.
@@ -179,29 +155,27 @@ func (a *nativeArray) at(index uint32) (offset int, ok bool, err error) {
 	if index >= a.count {
 		return 0, false, nil
 	}
-	r := a.read(a.table + a.entrySize*int(index/nativeBlock))
+	r := nativeReader{b: a.b, pos: a.table + a.entrySize*int(index/nativeBlock)}
 	pos := a.table + int(r.fixed(a.entrySize))
 	for bit := uint32(nativeBlock >> 1); bit > 0; bit >>= 1 {
-		if r.err == nil {
-			r = a.read(pos)
-		}
-		v := r.uint()
-		if r.err != nil {
-			return 0, false, r.err
+		node := nativeReader{b: a.b, pos: pos, err: r.err}
+		v := node.uint()
+		if node.err != nil {
+			return 0, false, node.err
 		}
 		switch {
 		case index&bit != 0 && v&2 != 0:
 			pos += int(v >> 2)
 		case index&bit == 0 && v&1 != 0:
-			pos += r.pos
+			pos = node.pos
 		case v&3 == 0 && v>>2 == index&(nativeBlock-1):
-			return pos + r.pos, true, nil
+			return node.pos, true, nil
 		default:
 			return 0, false, nil
 		}
 	}
-	if pos < 0 || pos >= int(a.section.Size()) {
-		return 0, false, target.Corruptf("element %d at %#x of %#x bytes", index, pos, a.section.Size())
+	if pos < 0 || pos >= len(a.b) {
+		return 0, false, target.Corruptf("element %d at %#x of %#x bytes", index, pos, len(a.b))
 	}
 	return pos, true, nil
 }
