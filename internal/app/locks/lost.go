@@ -10,6 +10,7 @@ import (
 	"github.com/sosgo/sosgo/internal/words"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/stackwalk"
 )
 
 // manyLost is how many threads or operations must wait for what nobody can end any more, if nothing shows that code which ends such waits has run.
@@ -29,6 +30,8 @@ func (g *grapher) mayBeLost(d *dependent) bool {
 		if u != nil && (u.gives || u.blindWaiters || u.partial || u.unread+u.blind+len(u.holders)+len(u.inside)+len(u.hiding) > 0) {
 			return false // it may pass from one to the next
 		}
+	case d.atEntry(g.s.mainCalls):
+		return false // for the end of the program: nobody suffers from it
 	case d.meets():
 		return d.lock.signaled // without any signal the wait may be without an end on purpose
 	}
@@ -38,6 +41,11 @@ func (g *grapher) mayBeLost(d *dependent) bool {
 	loops := map[*tasks.AwaitPoint]awaitLoop{}
 	return d.lasts && !slices.ContainsFunc(d.waits, g.s.takesNext) &&
 		!slices.ContainsFunc(d.ops, func(op *operation) bool { return op.entry || op.idle() != "" || g.s.turnOf(op, loops) != noTurn })
+}
+
+// atEntry reports whether nothing waits but a single thread in what the program's entry point calls, as calls reports it.
+func (d *dependent) atEntry(calls func(*stackwalk.Thread) bool) bool {
+	return len(d.ops) == 0 && len(d.waits) == 1 && calls(d.waits[0].thread)
 }
 
 // meets reports whether the wait is for a Barrier or CountdownEvent.
