@@ -1,12 +1,15 @@
 package locks
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/stackwalk"
+	"github.com/sosgo/sosgo/target"
 )
 
 // TestAtEntry: a service waits in Main for its end, which may never come. That is no fault unless something else waits for the same.
@@ -28,4 +31,15 @@ func TestAtEntry(t *testing.T) {
 		c.d.lock = event
 		assert.Equal(t, c.is, c.d.atEntry(ofMain), c.why)
 	}
+}
+
+// TestSignalAndWait: WaitHandle.SignalAndWait sets its first argument, so that it ends the waits for that event.
+func TestSignalAndWait(t *testing.T) {
+	w := &wait{object: objects.Object{Addr: target.Addr(0x10)}}
+	is, ok := w.signaled()
+	assert.True(t, ok)
+	assert.True(t, slices.Contains(signals[is.kind], "WaitHandle.SignalAndWait"))
+	is, ok = (&wait{lock: &lock{Lock: answer.Lock{Kind: answer.LockEvent, Address: 0x10}}}).signaled()
+	assert.True(t, ok)
+	assert.False(t, slices.Contains(signals[is.kind], "WaitHandle.SignalAndWait"), "a ManualResetEventSlim is no WaitHandle")
 }

@@ -15,7 +15,7 @@ var signals = map[answer.WaitKind][]string{
 	answer.LockBarrier:   {"Barrier.SignalAndWait", "Barrier.RemoveParticipant", "Barrier.RemoveParticipants"},
 	answer.LockCountdown: {"CountdownEvent.Signal", "CountdownEvent.Reset"},
 	answer.LockEvent:     {"ManualResetEventSlim.Set"},
-	answer.WaitHandle:    {"EventWaitHandle.Set"},
+	answer.WaitHandle:    {"EventWaitHandle.Set", "WaitHandle.SignalAndWait"},
 	waitPulse:            {"Monitor.Pulse", "Monitor.PulseAll"},
 }
 
