@@ -170,13 +170,14 @@ func (g *grapher) completed(promise target.Addr) bool {
 		return false
 	}
 	s := g.s
-	leads, err := s.found.tasks.Leads(s.ctx, s.r.heap, func(method string) (target.Addr, bool) { return promise, settles(method) }, nil)
+	sought := func(method string) (target.Addr, bool) { return promise, settles(method) }
+	leads, err := s.found.tasks.Leads(s.ctx, s.r.heap, sought, nil)
 	if err != nil {
 		return false
 	}
 	if s.readDelegates() == nil {
 		for i := range s.bound {
-			if b := &s.bound[i]; b.method != nil && leads.Has(b.method) && s.lives(b.delegate) {
+			if b := &s.bound[i]; b.method != nil && (leads.Has(b.method) || b.makes(sought)) && s.lives(b.delegate) {
 				return true
 			}
 		}
