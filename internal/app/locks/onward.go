@@ -23,12 +23,15 @@ type pace struct {
 // A course follows who waits for whom, up to what goes on by itself: a wait with a chain that ends there moves, too. It judges each semaphore and queue
 // once. One that is met again while it is judged is part of a circle, and does not move. Neither does what can't be read.
 type course struct {
-	g     *grapher
-	known map[target.Addr]pace
-	polls func([]holder) bool // repeating
+	g        *grapher
+	known    map[target.Addr]pace
+	polls    func([]holder) bool // repeating
+	released func(*lock) bool    // releasing
 }
 
-func (g *grapher) course() *course { return &course{g, map[target.Addr]pace{}, g.repeating} }
+func (g *grapher) course() *course {
+	return &course{g, map[target.Addr]pace{}, g.repeating, g.releasing}
+}
 
 // judged returns the pace of a semaphore or queue, which judge determines once.
 func (c *course) judged(a target.Addr, judge func() pace) pace {
@@ -89,10 +92,35 @@ func (c *course) permit(w *wait) pace {
 		if w.op != nil {
 			most = crowdAsync
 		}
+		if u.signals() {
+			return pace{moves: n < most && c.released(l)}
+		}
 		p := c.turns(l, u, n, most)
 		p.moves = p.moves && !c.polls(u.holders)
 		return p
 	})
+}
+
+// signals reports whether nobody who waits for a semaphore releases it or has entered it: others give the permits, as a timer does that limits a rate.
+func (u *semaphoreUse) signals() bool {
+	return !u.gives && !u.blindWaiters && len(u.holders)+len(u.inside) == 0
+}
+
+// releasing reports whether a delegate that lives, such as the callback of a timer, leads to code that releases a semaphore, or a thread that goes on does.
+func (g *grapher) releasing(l *lock) bool {
+	r, err := g.s.reaching(func(method string) (target.Addr, bool) { return l.Address, releasesPermit(method) })
+	if r == nil || err != nil {
+		return false
+	}
+	if len(r.delegates) > 0 {
+		return true
+	}
+	for t := range r.threads {
+		if g.moves(&holder{thread: t}) && !g.s.endless(t) {
+			return true
+		}
+	}
+	return false
 }
 
 // waiters returns how many threads and operations wait for a lock.

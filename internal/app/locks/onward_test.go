@@ -1,6 +1,7 @@
 package locks
 
 import (
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -61,6 +62,29 @@ func TestCourse(t *testing.T) {
 		way = g.course()
 		way.polls = func(list []holder) bool { return len(list) > 0 }
 		assert.False(t, way.permit(&wait{lock: list[0]}).moves, "its holders poll")
+	}
+}
+
+// TestCourseOfSignals judges a semaphore that only others release, as a timer does, by whether they still can.
+func TestCourseOfSignals(t *testing.T) {
+	for _, c := range []struct {
+		why            string
+		use            semaphoreUse
+		released, want bool
+	}{
+		{"a timer releases it", semaphoreUse{}, true, true},
+		{"nobody does", semaphoreUse{}, false, false},
+		{"those who wait release it: its permit is lost", semaphoreUse{gives: true}, true, false},
+		{"they may release it", semaphoreUse{blindWaiters: true}, true, false},
+		{"a thread may have entered it", semaphoreUse{inside: []user{{}}}, true, false},
+	} {
+		l := &lock{Lock: answer.Lock{Kind: answer.LockSemaphore, Address: 0x10}, most: math.MaxInt32}
+		g := newGrapher(&survey{gaps: &answer.Gaps{}, uses: map[*lock]*semaphoreUse{l: &c.use}})
+		g.nodes()
+		way := g.course()
+		way.polls = func([]holder) bool { return false }
+		way.released = func(*lock) bool { return c.released }
+		assert.Equal(t, c.want, way.permit(&wait{lock: l}).moves, c.why)
 	}
 }
 
