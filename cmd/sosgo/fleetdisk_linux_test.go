@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	answers "github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 )
 
@@ -102,4 +104,61 @@ func TestWritersFullDisk(t *testing.T) {
 	if t.Failed() {
 		t.Log(errs.String())
 	}
+}
+
+// TestLogFullDisk keeps a log on a full disk: the exit code is ExitWrite, the command is answered, and no empty log stays.
+func TestLogFullDisk(t *testing.T) {
+	d := testdump.Open(t, "net10-zoo")
+	program, err := os.Executable()
+	require.NoError(t, err)
+	disk := t.TempDir()
+	c := exec.Command("unshare", "--mount", "--map-root-user", "sh", "-c", `mount -t tmpfs -o size=64k none "$0" || { echo none; exit; }
+		"$1" -d "$2" -offline -c "logopen $0/before" -c version >/dev/null; echo $?
+		head -c 65536 /dev/zero >"$0"/ballast 2>/dev/null
+		"$1" -d "$2" -offline -c "logopen $0/log" -c version; echo $? $(ls -A "$0")
+		"$1" -d "$2" -offline -c "logopen -append $0/before" -c version >/dev/null; echo $? $(ls -A "$0")`, disk, program, d.Plain())
+	c.Env = append(os.Environ(), asProgram+"=1", "TMPDIR="+t.TempDir())
+	out, err := c.Output()
+	if err != nil || strings.HasPrefix(string(out), "none") {
+		t.Skip("this machine makes no small disk:", err)
+	}
+	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+	assert.Equal(t, "0", lines[0])
+	assert.Contains(t, string(out), "sosgo", "the command is answered")
+	assert.Equal(t, []string{"8 ballast before", "8 ballast before"}, []string{lines[len(lines)-2], lines[len(lines)-1]}, "%s", out)
+}
+
+// TestFullStream: the exit code of what serves a client on a full standard output is ExitWrite, too.
+func TestFullStream(t *testing.T) {
+	d := testdump.Open(t, "net10-zoo")
+	program, err := os.Executable()
+	require.NoError(t, err)
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	require.NoError(t, err)
+	defer func() { assert.NoError(t, full.Close()) }()
+	ping := `{"seq":1,"type":"request","command":"threads"}`
+	for command, in := range map[string]string{
+		"mcp":     `{"jsonrpc":"2.0","id":1,"method":"ping"}` + "\n",
+		"dap":     fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(ping), ping),
+		"version": "",
+	} {
+		c := exec.Command(program, "-offline", command)
+		if command == "mcp" {
+			c.Args = append(c.Args, d.Plain())
+		}
+		c.Env = append(os.Environ(), asProgram+"=1")
+		c.Stdin, c.Stdout = strings.NewReader(in), full
+		var exit *exec.ExitError
+		require.ErrorAs(t, c.Run(), &exit, command)
+		assert.Equal(t, cli.ExitWrite, exit.ExitCode(), command)
+	}
+}
+
+// TestFleetVanished compacts a fleet that is not there.
+func TestFleetVanished(t *testing.T) {
+	gone := filepath.Join(t.TempDir(), "gone")
+	out, errs, code := run(t, "fleet", "compact", gone)
+	assert.Equal(t, cli.ExitOpen, code, "%s%s", out, errs)
+	assert.Empty(t, out)
+	assert.Contains(t, errs, "no such file")
 }

@@ -31,9 +31,12 @@ type journal struct {
 }
 
 // Compact merges the parts of each partition. It leaves a partition with a single part. While parts are
-// replaced, a reader may see their dumps twice.
+// replaced, a reader may see their dumps twice. The error wraps fs.ErrNotExist for a fleet that is not there.
 func (f *Fleet) Compact(ctx context.Context) (*answer.FleetCompacted, error) {
 	out := &answer.FleetCompacted{}
+	if _, err := os.Stat(f.dir); err != nil {
+		return nil, err
+	}
 	if err := f.recover(true); err != nil {
 		return nil, err
 	}

@@ -45,7 +45,18 @@ func (c *Context) Desk(files ...string) (*Desk, error) {
 
 // Streams returns standard input and output unchanged, for commands that speak a protocol with another program. Such
 // commands must write nothing else.
-func (c *Context) Streams() (io.Reader, io.Writer) { return c.app.stdin, c.app.screen }
+func (c *Context) Streams() (io.Reader, io.Writer) { return c.app.stdin, stream{c.app.screen} }
+
+// A stream is an output. Its errors are WriteErrors.
+type stream struct{ w io.Writer }
+
+func (s stream) Write(b []byte) (int, error) {
+	n, err := s.w.Write(b)
+	if err != nil {
+		err = &WriteError{err}
+	}
+	return n, err
+}
 
 // OpenDesk opens a dump with the session's options as modified by change, and returns a desk over it. Canceling ctx
 // stops opening and, afterwards, downloads. The caller closes the dump. The error is an OpenError.

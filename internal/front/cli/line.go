@@ -127,7 +127,12 @@ func (a *app) runLine(ctx context.Context, text string) (first error) {
 	if isComment(text) {
 		return nil
 	}
-	defer a.beginLog(text)()
+	end := a.beginLog(text)
+	defer func() {
+		if err := end(); first == nil {
+			first = err
+		}
+	}()
 	for _, part := range splitCommands(text) {
 		err := a.runPart(ctx, strings.TrimSpace(part))
 		if first == nil || err == errExit {

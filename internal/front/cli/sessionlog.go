@@ -3,6 +3,8 @@ package cli
 import (
 	"bytes"
 	"cmp"
+	"errors"
+	"os"
 	"strings"
 	"unicode/utf8"
 
@@ -13,9 +15,10 @@ import (
 // A sessionLog keeps what a session is asked and answers in a file, as dotnet-dump's logopen does. Each line is added
 // with its answer when it has ended.
 type sessionLog struct {
-	name string        // empty if there is no log
-	file *outfile.File // of the running line; nil outside of one
-	err  error         // the first error of writing
+	name  string        // empty if there is no log
+	empty bool          // no line has been written to a file that logopen made
+	file  *outfile.File // of the running line; nil outside of one
+	err   error         // the first error of writing
 }
 
 type logOptions struct {
@@ -62,34 +65,41 @@ func (a *app) openLog(c *Context, o *logOptions, p *report.Page) {
 		p.Fail(asWriteError(err))
 		return
 	}
-	a.log.name, a.log.err = o.File, nil
+	a.log = sessionLog{name: o.File, empty: !o.Append}
 	p.Print("Log opened: " + report.Escape(o.File) + "\n")
 }
 
-// beginLog adds a line to the log. end adds its answer, and reports an error of the file.
-func (a *app) beginLog(text string) (end func()) {
+// beginLog adds a line to the log. end adds its answer, and reports and returns an error of the file.
+func (a *app) beginLog(text string) (end func() error) {
 	if a.log.name == "" || a.log.file != nil {
-		return func() {}
+		return func() error { return nil }
 	}
 	f, err := outfile.Create(a.log.name, outfile.Options{Append: true, Guard: a.session.guard, Perm: a.session.perm})
 	if err != nil {
-		a.failLog(err)
-		return func() {}
+		err = a.failLog(err)
+		return func() error { return err }
 	}
 	a.log.file, a.stderr.log = f, &a.log
 	a.log.write("> " + report.Escape(text) + "\n")
-	return func() {
+	return func() error {
 		a.log.file, a.printed.log, a.stderr.log = nil, nil, nil
 		if err := cmp.Or(a.log.err, f.Commit()); err != nil {
-			a.failLog(err)
+			return a.failLog(err)
 		}
+		a.log.empty = false
+		return nil
 	}
 }
 
-// failLog reports an error of the log's file, and ends the log.
-func (a *app) failLog(err error) {
+// failLog reports and returns an error of the log's file, and ends the log. A file without a line is removed.
+func (a *app) failLog(err error) error {
+	if info, stat := os.Lstat(a.log.name); a.log.empty && stat == nil && info.Mode().IsRegular() && info.Size() == 0 {
+		err = errors.Join(err, os.Remove(a.log.name))
+	}
 	a.log = sessionLog{}
-	a.stderr.print(errorLine("", asWriteError(err)))
+	err = asWriteError(err)
+	a.stderr.print(errorLine("", err))
+	return err
 }
 
 // write adds text to the log, without the colors of a terminal.
