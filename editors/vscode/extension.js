@@ -38,7 +38,7 @@ function isThere(name) {
 }
 
 // complete fills in a configuration: F5 without launch.json asks for a dump, and what it leaves out has the values of the settings.
-async function complete(_folder, c) {
+async function complete(folder, c) {
   if (!c.type && !c.request) {
     const dump = await choose();
     if (!dump) {
@@ -51,6 +51,9 @@ async function complete(_folder, c) {
     if (c[name] === undefined && value && (typeof value === "string" || Object.keys(value).length)) {
       c[name] = value;
     }
+  }
+  if (c.cwd === undefined && folder) {
+    c.cwd = folder.uri.fsPath; // sources at the paths of PDBs are read in this folder alone
   }
   return c;
 }

@@ -36,7 +36,8 @@ type session struct {
 	ended  sync.Once
 
 	sources sourceMap
-	runtime bool // methods have the runtime's names
+	cwd     string // the folder whose files have the paths of PDBs; empty for none
+	runtime bool   // methods have the runtime's names
 	threads threadTable
 	stacks  stackCache
 	values  handles
@@ -169,6 +170,7 @@ type arguments struct {
 	Modules      stringList `json:"modules"`
 	SymbolServer stringList `json:"symbolServer"`
 	SourceMap    sourceMap  `json:"sourceMap"`
+	Cwd          string     `json:"cwd"` // the folder in which paths of PDBs are taken as they are
 	Names        string     `json:"names"`
 }
 
@@ -226,7 +228,7 @@ func (s *session) open(r *request, raw json.RawMessage) error {
 	}
 	context.AfterFunc(s.ctx, cancel)
 	s.view, _ = o.Dump.Process(o.Runtime) // the process keeps the error
-	s.sources, s.runtime, s.opened = a.SourceMap, a.Names == namesRuntime, o
+	s.sources, s.cwd, s.runtime, s.opened = a.SourceMap, a.Cwd, a.Names == namesRuntime, o
 	return nil
 }
 

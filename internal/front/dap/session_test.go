@@ -62,6 +62,8 @@ func TestSources(t *testing.T) {
 		assert.Equal(t, 312, f.Line)
 		f = frameOf(t, c, "Program.Main(")
 		assert.Equal(t, "deemphasize", f.Source.PresentationHint, "%v is not there", f.Source)
+		assert.Empty(t, f.Source.Path)
+		assert.Contains(t, f.Source.Origin, "/src/")
 		var all []string
 		for _, s := range ask[*dap.LoadedSourcesResponse](c, "loadedSources", nil).Body.Sources {
 			all = append(all, s.Path)

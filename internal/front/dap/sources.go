@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -18,7 +20,8 @@ import (
 // A sourceMap maps path prefixes in PDBs to local folders.
 type sourceMap map[string]string
 
-// path maps a file to a local path by its longest matching prefix.
+// path maps a file to a path in the folder of its longest matching prefix. Nothing leads out of the folder: who made the PDB
+// chose the file's name.
 func (m sourceMap) path(file string) (string, bool) {
 	best := ""
 	for from := range m {
@@ -26,15 +29,27 @@ func (m sourceMap) path(file string) (string, bool) {
 			best = from
 		}
 	}
-	if best == "" {
+	if best == "" || m[best] == "" {
 		return "", false
 	}
-	rest := strings.TrimLeft(file[len(best):], `/\`)
+	rest := strings.ReplaceAll(strings.TrimLeft(file[len(best):], `/\`), `\`, "/")
 	to := strings.TrimRight(m[best], `/\`)
 	if rest == "" {
 		return to, true
 	}
-	return to + "/" + strings.ReplaceAll(rest, `\`, "/"), true
+	if !filepath.IsLocal(filepath.FromSlash(rest)) || slices.Contains(strings.Split(rest, "/"), "..") {
+		return "", false
+	}
+	return to + "/" + rest, true
+}
+
+// localPath maps a file of a PDB to a path in a folder that the client named: by the map, or unchanged in the folder cwd,
+// which is empty if there is none. No other path of a PDB may be touched: one can name a server, or make the system mount one.
+func localPath(m sourceMap, cwd, file string) (string, bool) {
+	if path, ok := m.path(file); ok || cwd == "" {
+		return path, ok
+	}
+	return sourceMap{cwd: cwd}.path(file)
 }
 
 // hasFolder reports whether file is folder or is in it.
@@ -58,7 +73,7 @@ type embedded struct {
 }
 
 // sourceOf returns the source with a path of a PDB: a local file, or the text embedded in the PDB of the method's
-// module, or only the path. Method 0 means no method.
+// module, or only its name, with the path as its origin. Method 0 means no method.
 func (s *session) sourceOf(ctx context.Context, v *process.Process, method target.Addr, file string) *dap.Source {
 	t := &s.files
 	t.mu.Lock()
@@ -67,14 +82,18 @@ func (s *session) sourceOf(ctx context.Context, v *process.Process, method targe
 	if ok {
 		return &out
 	}
-	out = dap.Source{Name: target.BaseName(strings.ReplaceAll(file, `\`, "/")), Path: file}
-	if path, ok := s.sources.path(file); ok {
-		out.Path = path
-	}
+	out = dap.Source{Name: target.BaseName(strings.ReplaceAll(file, `\`, "/"))}
 	var in *answer.SourceFile
 	of := v
-	if info, err := os.Stat(out.Path); err != nil || info.IsDir() {
-		out.Origin, out.PresentationHint = "not on this machine: sourceMap leads to its folder", "deemphasize"
+	path, local := localPath(s.sources, s.cwd, file)
+	if local {
+		info, err := os.Stat(path)
+		local = err == nil && info.Mode().IsRegular()
+	}
+	if local {
+		out.Path = path
+	} else { // without a path: the editor would open it
+		out.Origin, out.PresentationHint = file+" is in no folder of sourceMap or cwd", "deemphasize"
 		if method != 0 {
 			in, of, _ = asked(s, v, func(v *process.Process) (*answer.SourceFile, error) { return methods.Source(ctx, v, method, file) })
 		} // an unreadable PDB has no embedded text to show
@@ -90,7 +109,7 @@ func (s *session) sourceOf(ctx context.Context, v *process.Process, method targe
 		t.texts = append(t.texts, embedded{of, method, file})
 		out.SourceReference, out.Origin, out.PresentationHint = len(t.texts), "embedded in the PDB of "+in.Module, ""
 	case in.Link != "":
-		out.Origin = "not on this machine; Source Link: " + in.Link
+		out.Origin = file + "; Source Link: " + in.Link
 	}
 	if t.known == nil {
 		t.known = map[string]dap.Source{}
