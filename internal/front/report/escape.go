@@ -1,6 +1,7 @@
 package report
 
 import (
+	"strings"
 	"unicode/utf8"
 
 	"github.com/sosgo/sosgo/internal/encoding/jsonenc"
@@ -16,6 +17,12 @@ func Escape(s string) string { return escape(s, false) }
 
 // EscapeText is like Escape for several lines: it keeps line feeds and tabs.
 func EscapeText(s string) string { return escape(s, true) }
+
+// EscapeLines is EscapeText for a text behind a label of a page. Its further lines are indented by a number of columns,
+// more than any line of the page, so that no text looks like a line of sosgo.
+func EscapeLines(s string, indent int) string {
+	return strings.ReplaceAll(EscapeText(s), "\n", "\n"+strings.Repeat(" ", indent))
+}
 
 // EscapeFrom escapes b from an index on, like Escape.
 func EscapeFrom(b []byte, from int) []byte {

@@ -21,6 +21,15 @@ func Hex16[T ~uint64](m answer.Maybe[T]) string {
 // String returns a text, or the word for why it is missing. It is not escaped.
 func String(m answer.Maybe[string]) string { return answer.Text{S: m.Value, Err: m.Err()}.String() }
 
+// Message returns a text of the process for behind a label, which ends at column indent. Its further lines begin there, and
+// look like no line of sosgo. SOS's form has them as SOS prints them.
+func Message(p *report.Page, s string, indent int) string {
+	if p.SOS {
+		return report.EscapeText(s)
+	}
+	return report.EscapeLines(s, indent)
+}
+
 // pieces writes text that may be part of another object's listing. SOS indents each piece that it writes there, even
 // in the middle of a line. With exact set, pieces does the same; otherwise it indents only lines.
 type pieces struct {

@@ -18,7 +18,7 @@ func Collection(p *report.Page, c *answer.Collection) {
 		p.Printf("%-12s %d\n", "Count:", c.Count.Value)
 	}
 	if c.Text != nil {
-		p.Print(report.EscapeText(*c.Text) + "\n")
+		p.Printf("%-12s %s\n", "Text:", report.EscapeLines(*c.Text, len("MethodTable: ")))
 	}
 	p.Fail(c.Items.Format(func() answer.AppendItem { return appendItem }, func(rows []byte) error {
 		_, err := p.Write(rows)
@@ -36,7 +36,7 @@ func collectionStart(p *report.Page, o *answer.Object) {
 		p.Printf("%-12s %d\n", "Count:", c.Count.Value)
 	}
 	if c.Text != nil {
-		p.Print(report.EscapeText(*c.Text) + "\n")
+		p.Printf("%-12s %s\n", "Text:", report.EscapeLines(*c.Text, len("MethodTable: ")))
 	}
 	for i := range c.First {
 		p.Write(appendItem(nil, &c.First[i]))

@@ -8,6 +8,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/encoding/utf16text"
+	"github.com/sosgo/sosgo/internal/front/cli/text"
 	"github.com/sosgo/sosgo/internal/front/report"
 	"github.com/sosgo/sosgo/target"
 )
@@ -294,7 +295,7 @@ func Exceptions(p *report.Page, a *answer.Exceptions) {
 	for e := range report.Each(p, a.Exceptions) {
 		message := "<null>"
 		if e.Message != nil {
-			message = report.EscapeText(e.Message.String())
+			message = text.Message(p, e.Message.String(), len("        Message: "))
 		}
 		p.Printf("%16s %16s %s\n        Message: %s\n", report.Hex12(e.Address), report.Hex12(e.MethodTable),
 			report.Escape(typeName(p, e.Type, e.MethodTable)), message)

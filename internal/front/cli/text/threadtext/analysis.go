@@ -123,7 +123,7 @@ func (w *analysisWriter) exception(indent string, t *answer.ExceptionTree, i int
 	}
 	w.written[i] = true
 	w.p.Printf("%sException type:   %s\n", indent, report.Escape(x.Type.String()))
-	w.p.Printf("%sMessage:          %s\n%sHResult:          %08x\n", indent, textOrNone(x.Message), indent, uint64(x.HResult))
+	w.p.Printf("%sMessage:          %s\n%sHResult:          %08x\n", indent, textOrNone(w.p, x.Message, len(indent)+len("Message:          ")), indent, uint64(x.HResult))
 	w.trace(indent, x)
 	for _, k := range t.Causes[i] {
 		if !w.p.SOS || t.Exceptions[k].Address == x.Inner {

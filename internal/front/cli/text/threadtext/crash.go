@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/front/cli/text"
 	"github.com/sosgo/sosgo/internal/front/report"
 	"github.com/sosgo/sosgo/target"
 )
@@ -162,7 +163,7 @@ func (w *crashWriter) exceptions(x *answer.Crash) {
 		}
 		w.p.Printf("\n%s %s%s %s\n", label, number[i], object(e.Address), report.Escape(e.Type.String()))
 		if e.Message != nil {
-			w.p.Printf("    %s\n", report.EscapeText(e.Message.String()))
+			w.p.Printf("    %s\n", report.EscapeLines(e.Message.String(), len("        ")))
 		}
 		trace(w.p, e, w.o.Lines)
 		if i < len(x.Causes) {
@@ -189,7 +190,7 @@ func (w *crashWriter) causes(x *answer.Crash, i int, number []string) {
 	for k, n := range list {
 		text := ""
 		if m := x.Exceptions[n].Message; m != nil {
-			text = ": " + report.EscapeText(m.String())
+			text = ": " + report.Escape(m.String())
 		}
 		w.p.Printf("    #%d %s%s\n", k+1, report.Escape(x.Exceptions[n].Type.String()), text)
 		if n > i && number[n] == "" {
@@ -224,7 +225,7 @@ func (w *crashWriter) carried(x *answer.Crash) {
 func carried(p *report.Page, c *answer.CarriedException) {
 	text := ""
 	if c.Message != nil {
-		text = ": " + report.EscapeText(c.Message.String())
+		text = ": " + report.Escape(c.Message.String())
 	}
 	p.Printf("    %s %s %s%s (%s)\n", threadName(&c.Thread), object(c.Exception), report.Escape(c.Type.String()), text, carriedWords[c.State])
 }
@@ -369,7 +370,7 @@ func crashRecord(p *report.Page, r *answer.CrashRecord) {
 	p.Printf("RuntimeType:        %s\n", r.RuntimeType)
 	p.Printf("RuntimeBaseAddress: %s\n", report.Hex16(r.RuntimeBase))
 	p.Printf("RuntimeVersion:     %s\n", report.Escape(r.RuntimeVersion))
-	p.Printf("Message:            %s\n", report.EscapeText(r.Message))
+	p.Printf("Message:            %s\n", text.Message(p, r.Message, len("Message:            ")))
 	if r.Exception == nil {
 		return
 	}
@@ -392,7 +393,7 @@ func recorded(p *report.Page, x *answer.RecordedException, indent string) {
 	p.Printf("%sException object:   %s\n", indent, report.Hex16(x.Address))
 	p.Printf("%sException type:     %s\n", indent, report.Escape(x.Type.String()))
 	p.Printf("%sHResult:            %08X\n", indent, uint64(x.HResult))
-	p.Printf("%sMessage:            %s\n", indent, textOrNone(x.Message))
+	p.Printf("%sMessage:            %s\n", indent, textOrNone(p, x.Message, len(indent)+len("Message:            ")))
 	p.Printf("%sStackTrace:\n%s    IP               Function\n", indent, indent)
 	for i := range x.Frames {
 		f := &x.Frames[i]

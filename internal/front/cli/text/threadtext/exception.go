@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/front/cli/text"
 	"github.com/sosgo/sosgo/internal/front/report"
 	"github.com/sosgo/sosgo/target"
 )
@@ -119,21 +120,21 @@ func InvalidException(p *report.Page, a target.Addr) {
 func exception(p *report.Page, x *answer.Exception, lines bool) {
 	p.Printf("Exception object: %s\n", report.Hex16(x.Address))
 	p.Printf("Exception type:   %s\n", report.Escape(x.Type.String()))
-	p.Printf("Message:          %s\n", textOrNone(x.Message))
+	p.Printf("Message:          %s\n", textOrNone(p, x.Message, len("Message:          ")))
 	inner := "<none>"
 	if x.Inner != 0 {
 		inner = fmt.Sprintf("%s, Use printexception %s to see more.", report.Escape(x.InnerType.String()), report.Hex16(x.Inner))
 	}
 	p.Printf("InnerException:   %s\nStackTrace (generated):\n", inner)
 	trace(p, x, lines)
-	p.Printf("StackTraceString: %s\nHResult: %08x\n", textOrNone(x.StackTrace), uint64(x.HResult))
+	p.Printf("StackTraceString: %s\nHResult: %08x\n", textOrNone(p, x.StackTrace, len("StackTraceString: ")), uint64(x.HResult))
 }
 
-func textOrNone(t *answer.Text) string {
+func textOrNone(p *report.Page, t *answer.Text, indent int) string {
 	if t == nil {
 		return "<none>"
 	}
-	return report.EscapeText(t.String())
+	return text.Message(p, t.String(), indent)
 }
 
 // trace writes the stack trace of an exception. SOS adds 1 to the addresses of one that it takes for a fault.
