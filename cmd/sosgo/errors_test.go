@@ -86,3 +86,24 @@ func TestLimitOfAddresses(t *testing.T) {
 		assert.NotContains(t, errs, "use dumpmt", line)
 	}
 }
+
+// TestMemoryLimit: what --max-memory makes incomplete has the exit code of a limit, warnings of its kind, and no files.
+func TestMemoryLimit(t *testing.T) {
+	path := testdump.Open(t, "net10-zoo").Plain()
+	for _, form := range []string{"csv", "ndjson", "parquet"} {
+		for _, size := range []string{"1", "1k", "64k"} {
+			dir := t.TempDir()
+			_, errs, code := run(t, "-d", path, "--max-memory", size, "export", form, filepath.Join(dir, "tables"))
+			assert.Equal(t, cli.ExitUnsupported, code, "%s %s: %s", form, size, errs)
+			assert.Contains(t, errs, "more than the limit of", form)
+			assert.Empty(t, filesOf(t, dir), "%s %s", form, size)
+		}
+	}
+	out, errs, code := run(t, "-d", path, "--max-memory", "1", "--json", "summarize")
+	assert.Equal(t, cli.ExitUnsupported, code, errs)
+	assert.Contains(t, out, `"kind":"limit"`)
+	assert.Contains(t, out, `"limit":true`)
+	for line := range strings.Lines(out) {
+		assert.False(t, strings.Contains(line, `"warnings"`) && strings.Contains(line[:strings.Index(line+`"error"`, `"error"`)], `"kind":"unsupported"`), line)
+	}
+}

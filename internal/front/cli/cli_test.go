@@ -153,6 +153,13 @@ func TestAdvice(t *testing.T) {
 		c.Warn(target.Unsupportedf("part %d", i))
 	}
 	assert.Contains(t, c.warningLine(false, nil), "203 parts are missing (1 not in dump, 2 corrupt, 200 unsupported)", "also of those that are not kept")
+	for err, kind := range map[error]string{target.Limitf("small"): "limit", &fs.PathError{Op: "read", Err: syscall.EIO}: "host", target.ErrCorrupt: "corrupt"} {
+		c := &Context{}
+		c.Warn(err)
+		assert.Equal(t, kind, c.warnings[0].Kind)
+		c.blameHost()
+		assert.Contains(t, append(c.kinds, kindCount{"host", 0}), kindCount{"host", 1}, "its file was lost")
+	}
 	for _, c := range []struct {
 		writable, module, unplaced bool
 		has, lacks                 []string

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/sosgo/sosgo/internal/base/offheap"
 	"github.com/sosgo/sosgo/internal/base/secrets"
 	"github.com/sosgo/sosgo/internal/base/shownurl"
 	"github.com/sosgo/sosgo/internal/front/report"
@@ -60,6 +61,7 @@ type Context struct {
 	warnings []report.Problem
 	warned   int
 	moving   bool        // a collection in progress is among the warnings
+	limit    error       // the first warning that is --max-memory's
 	kinds    []kindCount // of all warnings, in order of first occurrence
 }
 
@@ -163,7 +165,10 @@ func (c *Context) Warn(err error) {
 	if moving {
 		c.moving, err = true, target.ErrInCollection
 	}
-	text, kind, advice := shownurl.In(err.Error()), kindWord(err), ""
+	if c.limit == nil && errors.As(err, new(*offheap.LimitError)) {
+		c.limit = err
+	}
+	text, kind, advice := shownurl.In(err.Error()), warningKind(err), ""
 	c.count(kind)
 	if inModuleFile(err) {
 		advice = moduleAdvice
@@ -175,6 +180,18 @@ func (c *Context) Warn(err error) {
 	case len(c.warnings) < distinctWarnings:
 		c.warnings = append(c.warnings, report.Problem{Text: text, Kind: kind, Advice: advice})
 	}
+}
+
+// blameHost makes all warnings faults of the host: the dump's file was lost while the command read it, and what is missing may be
+// there.
+func (c *Context) blameHost() {
+	if c.warned == 0 {
+		return
+	}
+	for i := range c.warnings {
+		c.warnings[i].Kind, c.warnings[i].Advice = kindHost, ""
+	}
+	c.kinds = []kindCount{{kindHost, c.warned}}
 }
 
 // count counts a warning of a kind.

@@ -172,6 +172,21 @@ func kindWord(err error) string {
 	return "other"
 }
 
+// kindHost is the kind of a warning about a fault of this machine or of a server.
+const kindHost = "host"
+
+// warningKind returns the kind of a warning. A fault of this machine or of a server, and a limit of the command, are none of the
+// dump, whatever became unreadable by them.
+func warningKind(err error) string {
+	switch {
+	case hostFailed(err):
+		return kindHost
+	case errors.Is(err, target.ErrLimit):
+		return "limit"
+	}
+	return kindWord(err)
+}
+
 // Advice returns what the user can do about err, or "".
 func Advice(err error) string {
 	var usage *UsageError

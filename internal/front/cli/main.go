@@ -666,8 +666,12 @@ func (a *app) finish(c *Context, out *sink, err error) error {
 	if why := a.session.lost(); why != nil {
 		err = &OpenError{Err: why} // takes precedence over the command's own error
 		a.session.forget()
+		c.blameHost()
 	}
 	a.session.also = nil
+	if err == nil && a.session.options.MaxMemory != 0 {
+		err = c.limit // a command that needs more fails, also if its answer is shown
+	}
 	err = asWriteError(c.asTaken(ofDump(c.dump, err)))
 	if endErr := c.end(err); err == nil && out.err == nil {
 		err = endErr

@@ -34,7 +34,8 @@ type Object struct {
 }
 
 // List returns the objects at an address s3://BUCKET/PREFIX, in the server's order. It returns at most a million
-// objects, with an error if there are more. It leaves out names that end with a slash, which stand for folders.
+// objects, with an error if there are more. It leaves out names that end with a slash, which stand for folders, and names that
+// the server repeats.
 func List(address string, o Options) ([]Object, error) {
 	u, err := url.Parse(address)
 	if err != nil || !strings.EqualFold(u.Scheme, "s3") {
@@ -57,6 +58,7 @@ func List(address string, o Options) ([]Object, error) {
 	}
 	path := strings.TrimSuffix(base.URL.Path, ".")
 	var out []Object
+	known := map[string]bool{}
 	token := ""
 	ctx, cancel := context.WithTimeout(f.context(), listingTime*cmp.Or(o.patience, mostTime))
 	defer cancel()
@@ -79,7 +81,8 @@ func List(address string, o Options) ([]Object, error) {
 			if !isBelow(c.Key, prefix) {
 				return out, &Error{f.name, fmt.Errorf("the listing has the key %.200q, which is not below the address: the server can't be trusted", c.Key)}
 			}
-			if !strings.HasSuffix(c.Key, "/") {
+			if !strings.HasSuffix(c.Key, "/") && !known[c.Key] {
+				known[c.Key] = true
 				out = append(out, Object{"s3://" + u.Host + "/" + inPath(c.Key), c.Size, c.LastModified, c.ETag})
 			}
 		}

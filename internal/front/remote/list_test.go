@@ -194,3 +194,21 @@ func TestEndlessListing(t *testing.T) {
 		assert.Less(t, n, 200)
 	}
 }
+
+// TestRepeatedKeys: an object that a listing repeats, on a page or on several, is one object.
+func TestRepeatedKeys(t *testing.T) {
+	var n atomic.Int64
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		page := n.Add(1)
+		fmt.Fprintf(w, "<ListBucketResult><IsTruncated>%t</IsTruncated><NextContinuationToken>%d</NextContinuationToken>%s</ListBucketResult>", page < 3, page,
+			strings.Repeat("<Contents><Key>one.dmp</Key></Contents>", 500))
+	}))
+	defer s.Close()
+	o := quick()
+	o.Env = func(name string) (string, bool) { return s.URL, name == "AWS_ENDPOINT_URL" }
+	list, err := List("s3://bucket", o)
+	require.NoError(t, err)
+	require.Len(t, list, 1)
+	assert.Equal(t, "s3://bucket/one.dmp", list[0].Address)
+	assert.Equal(t, int64(3), n.Load())
+}

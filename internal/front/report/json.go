@@ -18,7 +18,7 @@ const JSONSchema = 2
 // A Problem is a warning or an error in the envelope.
 type Problem struct {
 	Text   string `json:"text" doc:"what happened, in words"`
-	Kind   string `json:"kind" doc:"\"not in dump\", \"corrupt\", \"unsupported\", \"usage\", \"open\", \"canceled\", \"bug\" or \"other\""`
+	Kind   string `json:"kind" doc:"\"not in dump\", \"corrupt\", \"unsupported\", \"host\", \"limit\", \"usage\", \"open\", \"canceled\", \"bug\" or \"other\""`
 	Count  int    `json:"count,omitempty" doc:"how often, for a warning that came more than once"`
 	Advice string `json:"advice,omitempty" doc:"what to do next"`
 	Exit   int    `json:"exit,omitempty" doc:"the exit code, for an error"`

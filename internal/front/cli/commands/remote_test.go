@@ -124,6 +124,9 @@ func TestAddressIsLost(t *testing.T) {
 			}
 			assert.Equal(t, cli.ExitOpen, code, "%s from request %d on: %s", name, broken, errs)
 			assert.Contains(t, got, `"error":`)
+			for _, kind := range []string{"not in dump", "corrupt", "unsupported"} {
+				assert.NotContains(t, got, `"kind":"`+kind+`"`, "%s from request %d on: the dump has no fault", name, broken)
+			}
 			assert.NotContains(t, errs, "panic")
 		}
 	}

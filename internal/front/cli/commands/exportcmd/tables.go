@@ -5,11 +5,13 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/export"
+	"github.com/sosgo/sosgo/internal/base/offheap"
 	"github.com/sosgo/sosgo/internal/export/fleet"
 	"github.com/sosgo/sosgo/internal/export/summary"
 	"github.com/sosgo/sosgo/internal/front/cli"
@@ -67,8 +69,8 @@ func askTables(form export.TableForm) func(*cli.Context, *exportOptions) (*answe
 					out.Files = written.Files
 					out.NoteAll(written.Noted())
 				}
-				if err == nil && into != nil {
-					err = limited(c, out)
+				if err == nil {
+					err = limited(c, out, into != nil)
 				}
 				return err
 			})
@@ -83,14 +85,16 @@ func askTables(form export.TableForm) func(*cli.Context, *exportOptions) (*answe
 	}
 }
 
-// limited returns an error that wraps target.ErrLimit if the tables are incomplete because of a limit that the user gave: a fleet keeps a dump's tables for
-// good, so they are written when the limit allows all of them.
-func limited(c *cli.Context, out *answer.Exported) error {
+// limited returns an error that wraps target.ErrLimit if the tables are incomplete because of a limit that the user gave: files are kept, and who reads them
+// later sees no warning. A fleet takes nothing that --limit cut, either.
+func limited(c *cli.Context, out *answer.Exported, fleet bool) error {
 	if !c.Bounded() {
 		return nil
 	}
 	limits := out.Noted()
-	if d, ok := c.Dump().(interface{ Limited() error }); ok && d.Limited() != nil {
+	if !fleet {
+		limits = slices.DeleteFunc(slices.Clone(limits), func(err error) bool { return !errors.As(err, new(*offheap.LimitError)) })
+	} else if d, ok := c.Dump().(interface{ Limited() error }); ok && d.Limited() != nil {
 		limits = append(limits, d.Limited())
 	}
 	for _, err := range limits {
@@ -112,7 +116,7 @@ func (e *limitError) Unwrap() error { return e.limit }
 
 // Advice says what to do.
 func (*limitError) Advice() string {
-	return "nothing was added: repeat the command with a higher limit, or without"
+	return "nothing was written: repeat the command with a higher limit, or without"
 }
 
 // labelled parses the labels in options.
