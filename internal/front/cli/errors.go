@@ -175,8 +175,8 @@ func kindWord(err error) string {
 // kindHost is the kind of a warning about a fault of this machine or of a server.
 const kindHost = "host"
 
-// warningKind returns the kind of a warning. A fault of this machine or of a server, and a limit of the command, are none of the
-// dump, whatever became unreadable by them.
+// warningKind returns the kind of a warning. A fault of this machine or of a server, and a limit of the command, say nothing
+// about the dump.
 func warningKind(err error) string {
 	switch {
 	case hostFailed(err):

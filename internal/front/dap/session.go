@@ -36,7 +36,7 @@ type session struct {
 	ended  sync.Once
 
 	sources sourceMap
-	cwd     string // the folder whose files have the paths of PDBs; empty for none
+	cwd     string // the folder in which files have the paths of PDBs; empty for no folder
 	runtime bool   // methods have the runtime's names
 	threads threadTable
 	stacks  stackCache

@@ -61,7 +61,7 @@ var only = map[string]string{
 	"internal/front/report":       "answer internal/words target internal/encoding/jsonenc internal/encoding/utf16text",
 	// The engine of the command line knows no commands, and the web page runs commands and reads
 	// nothing itself.
-	"internal/front/cli":       "target internal/base/machine internal/base/mmapfile internal/base/outfile internal/base/shownurl internal/front/report internal/base/secrets internal/base/workers",
+	"internal/front/cli":       "target internal/base/machine internal/base/mmapfile internal/base/offheap internal/base/outfile internal/base/shownurl internal/front/report internal/base/secrets internal/base/workers",
 	"internal/front/webui":     "internal/front/report internal/front/serving",
 	"internal/front/remote":    "process target internal/base/machine internal/base/mmapfile internal/base/outfile internal/base/shownurl internal/base/webclient",
 	"internal/front/mcpguard":  "",
