@@ -45,8 +45,11 @@ func (w *wait) set() bool {
 	return w.lock != nil && w.lock.Kind == answer.LockEvent && w.lock.Counts.Says == words.EventSet.Kind()
 }
 
-// waitsAlike reports whether two threads wait for the same thing.
+// waitsAlike reports whether two threads wait for the same thing. A thread without a wait does not.
 func (w *wait) waitsAlike(other *wait) bool {
+	if w == nil {
+		return false
+	}
 	if w.lock != nil || other.lock != nil {
 		return w.lock == other.lock && w.pulse == other.pulse
 	}

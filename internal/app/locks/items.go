@@ -75,7 +75,7 @@ func (g *grapher) havers(w *wait, enders []target.Addr, others []*stackwalk.Thre
 	threads := g.variablesOf(live, w, nodes, queues)
 	if len(queues)+len(threads) == 0 || s.reaches(ctx, live, nodes, func(n graph.Node) bool {
 		src := live.Source(n)
-		return queues[n] != 0 || src != nil && src.Thread != nil && (src.Thread == w.thread || slices.Contains(threads, src.Thread))
+		return queues[n] != 0 || src != nil && src.Thread != nil && (src.Thread == w.thread || g.of[src.Thread].waitsAlike(w) || slices.Contains(threads, src.Thread))
 	}) {
 		return nil
 	}
@@ -95,7 +95,6 @@ func (g *grapher) havers(w *wait, enders []target.Addr, others []*stackwalk.Thre
 	if delete(gets, w.thread); len(gets) == 0 {
 		return nil
 	}
-	w.gets = gets
 	var out []*stackwalk.Thread
 	for i := range s.r.threads {
 		t := &s.r.threads[i]
@@ -103,7 +102,20 @@ func (g *grapher) havers(w *wait, enders []target.Addr, others []*stackwalk.Thre
 			out = append(out, t)
 		}
 	}
+	if !alone(gets, out) {
+		return nil
+	}
+	w.gets = gets
 	return out
+}
+
+// mayEnd reports whether a thread that waits itself can end a wait later by a variable that leads to what would: not if it waits for the same thing. A monitor in
+// a variable gives no pulse by itself: each thread that uses the monitor has one.
+func (w *wait) mayEnd(other *wait) bool { return !other.pulse && !w.waitsAlike(other) }
+
+// alone reports whether a thread with a variable that leads to what ends a wait is the only one that would end it. gets has no collection for such a thread.
+func alone(gets map[*stackwalk.Thread]target.Addr, enders []*stackwalk.Thread) bool {
+	return len(enders) == 1 || !slices.ContainsFunc(enders, func(t *stackwalk.Thread) bool { q, ok := gets[t]; return ok && q == 0 })
 }
 
 // itemsIn returns the BlockingCollections with items that lead to all the nodes, and that a waiting thread takes from.
@@ -123,7 +135,7 @@ func (g *grapher) itemsIn(live *graph.Graph, nodes []graph.Node) map[graph.Node]
 func (g *grapher) variablesOf(live *graph.Graph, w *wait, nodes []graph.Node, queues map[graph.Node]target.Addr) (out []*stackwalk.Thread) {
 	roots := map[*stackwalk.Thread][]graph.Node{}
 	for n := range live.Nodes() {
-		if src := live.Source(graph.Node(n)); src != nil && src.Thread != nil && src.Thread != w.thread && g.of[src.Thread] != nil {
+		if src := live.Source(graph.Node(n)); src != nil && src.Thread != nil && src.Thread != w.thread && g.of[src.Thread] != nil && g.of[src.Thread].mayEnd(w) {
 			roots[src.Thread] = append(roots[src.Thread], graph.Node(n))
 		}
 	}

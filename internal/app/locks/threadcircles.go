@@ -44,7 +44,22 @@ func (g *grapher) cycles() (out [][]*wait) {
 	for _, w := range slices.Concat(g.s.waits, g.ops) {
 		visit(w)
 	}
-	return out
+	return withoutParts(out)
+}
+
+// withoutParts leaves out the cycles through signals with nothing but waits of a longer cycle: of several threads that would give a signal, one is enough, so
+// they are in one circle together.
+func withoutParts(cycles [][]*wait) [][]*wait {
+	all := slices.Clone(cycles)
+	return slices.DeleteFunc(cycles, func(path []*wait) bool {
+		signaled := false
+		for i, w := range path {
+			signaled = signaled || w.thread != nil && path[(i+len(path)-1)%len(path)].isSignaledBy(w)
+		}
+		return signaled && slices.ContainsFunc(all, func(longer []*wait) bool {
+			return len(longer) > len(path) && !slices.ContainsFunc(path, func(w *wait) bool { return !slices.Contains(longer, w) })
+		})
+	})
 }
 
 // alikeCircles groups the cycles through one wait for several tasks, if their other waits are for the same things.
