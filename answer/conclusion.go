@@ -157,6 +157,12 @@ type Verdict struct {
 
 	// Behind has the OS ids of the threads that must go on first, if they wait themselves.
 	Behind []uint32 `json:"-"`
+
+	// BehindMethods has the addresses of the suspended methods that must go on first, as Behind has threads.
+	BehindMethods []target.Addr `json:"-"`
+
+	// Waiting has the addresses of the suspended methods that wait for what the statement is about.
+	Waiting []target.Addr `json:"-"`
 }
 
 // Conclude returns a conclusion of a kind, drawn from facts. kind is NoFinding if the conclusion is no finding.

@@ -256,6 +256,7 @@ func (g *grapher) failure(d *dependent, t *answer.FaultedTask) answer.Verdict {
 		g.failed[op] = true
 		v.Sites = append(v.Sites, answer.Site{Method: op.method, Does: string(op.thing.kind)})
 	}
+	v.Thing, v.Waiting = d.thing.Text, boxes(d.ops)
 	v.Show = []string{"tasks -faulted", "dumpobj " + addressText(d.object)}
 	if len(d.ops) > 0 {
 		v.Show = append(v.Show, "dumpasync -address "+addressText(d.ops[0].box))

@@ -197,7 +197,7 @@ func (g *grapher) lost(d *dependent, r *reach, groups []*waiters) *answer.Verdic
 	if len(d.waits) >= manyLost || len(d.ops) >= manyOnOne {
 		v.Severity = answer.SeverityHigh
 	}
-	v.Count, v.Sites, v.Thing = n, g.sites(d.waits), d.thing.Text
+	v.Count, v.Sites, v.Thing, v.Waiting = n, g.sites(d.waits), d.thing.Text, boxes(d.ops)
 	v.Class = g.s.classes[d.object]
 	v.Show = []string{"dumpobj " + addressText(d.object)}
 	for _, w := range d.waits {

@@ -305,12 +305,13 @@ func (g *grapher) suspended(groups []*waiters) []answer.Verdict {
 			state = words.CommaState.Of(t.state)
 		}
 		v := answer.Conclude(answer.FindingPermits, words.OperationsWait.Of(words.N(s.count), g.thingText(t), state), answer.StrengthRecorded)
-		v.Class, v.Show = s.groups[0].Class, []string{"dumpobj " + addressText(t.addr)}
+		v.Class, v.Show, v.Thing = s.groups[0].Class, []string{"dumpobj " + addressText(t.addr)}, g.thingText(t).Text
 		for _, w := range s.groups[:min(len(s.groups), listedOperations)] {
 			v.Because(g.groupText(w))
 			v.Show = append(v.Show, "dumpasync -address "+addressText(w.First[0]))
 		}
 		for _, w := range s.groups {
+			v.Waiting = append(v.Waiting, boxes(w.ops)...)
 			v.Sites = append(v.Sites, answer.Site{Method: w.Method, Does: string(t.kind), Count: w.Count})
 		}
 		tells := s.count > 0
@@ -373,6 +374,7 @@ func (g *grapher) joined(list []permitLink) (out []answer.Verdict) {
 		if _, more := at[g.nextLock(list[end].lock)]; end != i && !more { // no circle
 			linked[i] = true
 			behind[end] += list[i].count
+			list[end].verdict.Waiting = append(list[end].verdict.Waiting, list[i].verdict.Waiting...)
 		}
 	}
 	for i := range list {
@@ -458,7 +460,7 @@ func (g *grapher) onePromise(groups []*waiters) []answer.Verdict {
 		}
 		v := answer.Conclude(answer.FindingPromises, words.OnePromise.Of(words.N(w.Count), g.thingText(w.thing)), answer.StrengthRecorded, g.groupText(w))
 		v.Show = []string{"dumpobj " + addressText(op.leaf), "dumpasync -address " + addressText(w.First[0])}
-		v.Severity = inTurn(w)
+		v.Severity, v.Thing, v.Waiting = inTurn(w), g.thingText(w.thing).Text, boxes(w.ops)
 		if !g.completer(&v, w.thing) {
 			continue
 		}
@@ -779,6 +781,7 @@ func (g *grapher) channel(v *answer.Verdict, c *channelWait) bool {
 	if g.course().channel(c).moves {
 		return false
 	}
+	g.behind(v, readers)
 	h, wait := readers[0], answer.Statement{}
 	op := g.s.standing[h.box]
 	if op != nil {

@@ -139,6 +139,7 @@ func (g *grapher) taken(v *answer.Verdict, list []holder) {
 		v.Severity = answer.SeverityWarning // there is room soon
 	}
 	v.Show = append(v.Show, g.showHolder(h)...)
+	g.behind(v, list)
 	if h.thread == nil {
 		var wait answer.Statement
 		if op := g.s.standing[h.box]; op != nil {
@@ -148,7 +149,6 @@ func (g *grapher) taken(v *answer.Verdict, list []holder) {
 		return
 	}
 	name := g.name(h.thread)
-	v.Behind = g.waitingIDs(list)
 	inMethod, andDoes := words.InMethodWaits, words.AndDoes
 	if len(list) > 1 {
 		inMethod, andDoes = words.InMethodFirst, words.AndFirstDoes
@@ -170,6 +170,36 @@ func (g *grapher) taken(v *answer.Verdict, list []holder) {
 	}
 	v.Statement = v.Plus(says)
 	v.Because(words.TakesItsIL.Of(name))
+}
+
+// behind sets who must go on first for a conclusion, if all of a list wait themselves.
+func (g *grapher) behind(v *answer.Verdict, list []holder) {
+	var threads []uint32
+	var methods []target.Addr
+	for i := range list {
+		if list[i].thread != nil {
+			id := g.waitingIDs(list[i : i+1])
+			if id == nil {
+				return
+			}
+			threads = append(threads, id...)
+		} else {
+			op := g.s.standing[list[i].box]
+			if op == nil {
+				return
+			}
+			methods = append(methods, op.box)
+		}
+	}
+	v.Behind, v.BehindMethods = threads, methods
+}
+
+// boxes returns the addresses of suspended methods.
+func boxes(ops []*operation) (out []target.Addr) {
+	for _, op := range ops {
+		out = append(out, op.box)
+	}
+	return out
 }
 
 // waitingIDs returns the OS ids of threads if all of a list are threads that wait.

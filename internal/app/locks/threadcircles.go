@@ -112,6 +112,7 @@ func (g *grapher) circle(alike [][]*wait) answer.Verdict {
 		before := path[(i+len(path)-1)%len(path)]
 		if w.op != nil {
 			v.Rests = words.Suspended
+			v.Waiting = append(v.Waiting, w.op.box)
 		}
 		if h := g.holderOf(before.lock, w); h != nil {
 			v.Strength = answer.Weakest(v.Strength, answer.StrengthLikely) // a semaphore does not record who has entered

@@ -255,5 +255,6 @@ func (g *grapher) forgotten(w *waiters, list []*operation, stops string) answer.
 	}
 	v.Count, v.Show = len(list), []string{"dumpasync -address " + addressText(list[0].box), "gcroot " + addressText(cmp.Or(t.addr, list[0].leaf))}
 	v.Sites = []answer.Site{{Method: w.Method, Does: string(t.kind), Count: len(list)}}
+	v.Thing, v.Waiting = g.thingText(t).Text, boxes(list)
 	return v
 }

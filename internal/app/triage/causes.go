@@ -5,6 +5,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/words"
+	"github.com/sosgo/sosgo/target"
 )
 
 // starving are the kinds of findings that explain a starved thread pool if they block most of its workers.
@@ -52,18 +53,23 @@ func causeOfStarvation(list []answer.Finding, workers int) []answer.Finding {
 	return list
 }
 
-// causesFirst moves a finding about waits before the first one that follows from it: the threads that must go on first there wait in it. The cause is as severe
-// then. list is ranked.
+// causing are the kinds of findings that explain others about waits.
+var causing = append(slices.Clip(starving), answer.FindingTasks, answer.FindingPromises)
+
+// causesFirst moves a finding about waits before the first one that follows from it: the threads and methods that must go on first there wait in it. The cause is
+// as severe then. list is ranked.
 func causesFirst(list []answer.Finding) {
 	causes := make([]int, len(list)) // 1 + the index of the finding that one follows from
 	for i := range list {
 		if len(list[i].Clauses) == 0 || !slices.Contains(starving, list[i].Kind) {
 			continue
 		}
-		behind := list[i].Clauses[0].Behind
+		c := &list[i].Clauses[0]
+		if len(c.Behind)+len(c.BehindMethods) == 0 {
+			continue
+		}
 		for j := range list {
-			waiting := waitingThreads(&list[j])
-			if i != j && len(behind) > 0 && slices.Contains(starving, list[j].Kind) && !slices.ContainsFunc(behind, func(id uint32) bool { return !waiting[id] }) {
+			if i != j && slices.Contains(causing, list[j].Kind) && explains(&list[j], c) {
 				causes[i] = j + 1
 				break
 			}
@@ -98,6 +104,18 @@ func causesFirst(list []answer.Finding) {
 		add(i, list[i].Severity)
 	}
 	copy(list, out)
+}
+
+// explains reports whether all that must go on first for a conclusion wait in a finding.
+func explains(by *answer.Finding, c *answer.Verdict) bool {
+	threads, methods := waitingThreads(by), map[target.Addr]bool{}
+	if len(by.Clauses) > 0 {
+		for _, a := range by.Clauses[0].Waiting {
+			methods[a] = true
+		}
+	}
+	return !slices.ContainsFunc(c.Behind, func(id uint32) bool { return !threads[id] }) &&
+		!slices.ContainsFunc(c.BehindMethods, func(a target.Addr) bool { return !methods[a] })
 }
 
 // manyBehind is how many items for each worker wait behind a lock that most workers wait for or hold, so that it serializes the pool.

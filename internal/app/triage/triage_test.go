@@ -84,6 +84,18 @@ func TestCausesFirst(t *testing.T) {
 		of("one", answer.FindingHeld, answer.SeverityWarning, []uint32{10}, []uint32{11}),
 		of("two", answer.FindingHeld, answer.SeverityWarning, []uint32{11}, []uint32{10}),
 	}
+	chain := func(text string, kind answer.FindingKind, severity answer.Severity, waits, behind []target.Addr) answer.Finding {
+		f := of(text, kind, severity, nil, nil)
+		f.Clauses[0].Waiting, f.Clauses[0].BehindMethods = waits, behind
+		return f
+	}
+	list = append(list,
+		chain("first", answer.FindingFull, answer.SeverityHigh, []target.Addr{0x10, 0x18}, []target.Addr{0x20}),
+		chain("second", answer.FindingFull, answer.SeverityHigh, []target.Addr{0x20}, []target.Addr{0x30}),
+		chain("part", answer.FindingFull, answer.SeverityHigh, []target.Addr{0x48}, []target.Addr{0x30, 0x50}),
+		chain("disk", answer.FindingPermits, answer.SeverityWarning, []target.Addr{0x28, 0x30}, nil),
+		chain("store", answer.FindingFull, answer.SeverityHigh, []target.Addr{0x60}, []target.Addr{0x70}),
+		chain("login", answer.FindingTasks, answer.SeverityHigh, []target.Addr{0x70}, nil))
 	causesFirst(list)
 	var got []string
 	for _, f := range list {
@@ -95,6 +107,8 @@ func TestCausesFirst(t *testing.T) {
 	}
 	assert.Equal(t, []string{"deadlock fatal", "label high", "cut high: it follows from the finding \"held lock\" about label", "raw high: it follows from the finding \"full queue\" about cut",
 		"half high", "two warning", "one warning: it follows from the finding \"held lock\" about two"}, got[:7])
+	assert.Equal(t, []string{"disk high", "second high: it follows from the finding \"no permits\" about disk", "first high: it follows from the finding \"full queue\" about second",
+		"part high", "login high", "store high: it follows from the finding \"failed tasks\" about login"}, got[7:])
 }
 
 // TestNativeMemory checks that much native memory, compared with the GC heap, is a finding, and unknown memory is not.
