@@ -46,7 +46,10 @@ func announces(option, v Value) bool {
 		return false
 	}
 	text, err := v.Text(limits.SecretNameChars)
-	return err == nil && text != "" && secrets.SecretFollows(name, text)
+	if err != nil { // a number
+		return v.mayBeSecret(0) && secrets.SecretFollows(name, "")
+	}
+	return text != "" && secrets.SecretFollows(name, text)
 }
 
 // leaves appends the fields of a struct and of the structs in it that may be a character or a byte of a text.

@@ -33,7 +33,7 @@ type Pair struct {
 }
 
 // pairNames are the names of fields for a key, each with the names of the value beside it.
-var pairNames = map[string][]string{"key": {"value", "val"}, "_key": {"_value"}, "Key": {"Value"}, "Item1": {"Item2"}, "m_Item1": {"m_Item2"},
+var pairNames = map[string][]string{"key": {"value", "val"}, "_key": {"_value"}, "Key": {"Value"}, "Item1": {"Item2"}, "m_Item1": {"m_Item2"}, "keys": {"values"}, "_keys": {"_values"},
 	"_key1": {"_value1"}, "_key2": {"_value2"}, "_key3": {"_value3"}, "_key4": {"_value4"}}
 
 // Pairs returns the pairs among the fields of the type.
@@ -64,6 +64,31 @@ func (t *Type) Pairs() []Pair {
 func (p *Pair) IsSecret(fields target.Addr) bool {
 	key := p.Key.At(fields).secretName()
 	return key != "" && p.Value.At(fields).IsSecretAt(key) && (p.Named || secrets.HoldsKey(key))
+}
+
+// Announces reports whether what is read through the value is a secret by the text of its key, or, of an array of values, by one of its keys.
+func (p *Pair) Announces(fields target.Addr) bool {
+	if p.IsSecret(fields) {
+		return true
+	}
+	key := p.Key.At(fields)
+	o, err := key.Object()
+	if err != nil || key.IsNull() {
+		return false
+	}
+	if !o.Type.MT.IsArray() {
+		return secrets.HoldsKey(key.secretName())
+	}
+	a, err := o.Array()
+	if err != nil || !o.Type.MT.ContainsPointers() {
+		return false
+	}
+	for i := range min(a.Len, limits.SecretItems) {
+		if secrets.HoldsKey(a.At(i).secretName()) {
+			return true
+		}
+	}
+	return false
 }
 
 // Name returns the text of the key of a pair if it may mean a secret; "" for others, for which nothing is allocated. fields is the address of the

@@ -69,14 +69,21 @@ func (l *lister) announced() bool { return !l.c.HasKeys && secrets.MaskOf(l.ctx)
 
 // secret returns a function that reports whether an element is a secret by its key, or by the element before. It receives all elements in order.
 func (l *lister) secret() func(i *CollectionItem) bool {
+	if secrets.MaskOf(l.ctx) == nil {
+		return func(*CollectionItem) bool { return false }
+	}
+	announced := l.c.Announced()
+	return func(i *CollectionItem) bool { return announced(i) && i.Value.mayBeSecret(0) }
+}
+
+// Announced returns a function that reports whether the key of an element, or the element before it, as an option of a command line, announces that
+// the element, and what is read through it, is a secret. It receives all elements in order.
+func (c *Collection) Announced() func(i *CollectionItem) bool {
+	if c.HasKeys {
+		return (*CollectionItem).isSecret
+	}
 	var before Value
 	return func(i *CollectionItem) bool {
-		switch {
-		case secrets.MaskOf(l.ctx) == nil:
-			return false
-		case l.c.HasKeys:
-			return i.isSecret()
-		}
 		is := announces(before, i.Value)
 		before = i.Value
 		return is
@@ -114,10 +121,10 @@ func (t *rower) item(i *CollectionItem, secret bool) *answer.CollectionItem {
 	return &t.row
 }
 
-// isSecret reports whether the key is a text that makes the value a secret.
+// isSecret reports whether the key is a text that makes the value, and what is read through it, a secret.
 func (i *CollectionItem) isSecret() bool {
 	key := i.Key.secretName()
-	return key != "" && i.Value.IsSecretAt(key)
+	return key != "" && (secrets.HoldsKey(key) || i.Value.IsSecretAt(key))
 }
 
 // Each implements answer.CollectionSource.

@@ -120,7 +120,7 @@ func nullableAccess(t *objects.Type) *access {
 
 func fieldAccess(f *objects.Field) *access {
 	if f.Static {
-		return &access{static: f}
+		return &access{static: f, secret: secrets.Holds(f.Name)}
 	}
 	if err := f.Err(); err != nil && f.ElementType == metadata.ElementValueType {
 		return &access{err: err}
@@ -230,9 +230,37 @@ func isHabit(field, name string) bool {
 // read reads a value at a.off from base, the start of its type's fields.
 func (f *frame) read(a *access, base target.Addr, w *target.Window) Value {
 	v := f.readAny(a, base, w)
-	if f.e.mask != nil && (a.secret || a.static != nil && secrets.Holds(a.static.Name) || a.pair != nil && a.pair.IsSecret(base)) {
-		return f.hide(v)
+	if f.e.mask != nil && (a.secret || a.pair != nil && a.pair.Announces(base)) {
+		return f.secret(v)
 	}
+	return v
+}
+
+// readIn is read for a part of a value.
+func (f *frame) readIn(of Value, a *access, base target.Addr) Value {
+	return f.below(of, f.read(a, base, f.far))
+}
+
+// below returns a value that was read through another, which may be a secret.
+func (f *frame) below(of, v Value) Value {
+	if of.secret {
+		return f.secret(v)
+	}
+	return v
+}
+
+// secretIf returns a value that may be announced as a secret.
+func (f *frame) secretIf(announced bool, v Value) Value {
+	if announced {
+		return f.secret(v)
+	}
+	return v
+}
+
+// secret returns what stands for a value that something on its path announced as a secret. What is read through it is one, too.
+func (f *frame) secret(v Value) Value {
+	v = f.hide(v)
+	v.secret = true
 	return v
 }
 

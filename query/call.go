@@ -26,6 +26,7 @@ type function struct {
 	need       func(*engine) error
 	call       func(*frame, []Value) Value
 	raw        bool // call also gets errors
+	through    bool // the result is what the argument has, and a secret if it is one
 }
 
 // ofObject returns a function that applies call to an object, which may be given by its address.
@@ -60,14 +61,14 @@ func valueOr(v Value, err error) Value {
 // functions returns the functions of the language, in the order of their documentation.
 func functions() []function {
 	return []function{
-		{name: "obj", args: "address", summary: "the object at an address", min: 1, max: 1, call: callObject},
+		{name: "obj", args: "address", summary: "the object at an address", min: 1, max: 1, call: callObject, through: true},
 		{name: "type", args: "x", summary: "the type of an object or value", min: 1, max: 1, call: callType},
 		{name: "size", args: "x", summary: "bytes of an object", min: 1, max: 1, call: orNull(ofObject(callSize))},
 		{name: "retained", args: "x", summary: "bytes that would be freed with an object, its own included, or with the live objects of a type", min: 1, max: 1,
 			need: (*engine).needRetained, call: orNull(callRetained)},
 		{name: "live", args: "x", summary: "whether something keeps an object alive", min: 1, max: 1, need: (*engine).needLive, call: orNull(ofObject(callLive))},
 		{name: "gen", args: "x", summary: "generation: gen0, gen1, gen2, loh, poh, frozen, which equal 0 to 5", min: 1, max: 1, call: orNull(ofObject(callGeneration))},
-		{name: "refs", args: "x", summary: "the objects that an object refers to", min: 1, max: 1, call: ofObject(callRefs)},
+		{name: "refs", args: "x", summary: "the objects that an object refers to", min: 1, max: 1, call: ofObject(callRefs), through: true},
 		{name: "referrers", args: "x", summary: "the objects that refer to an object", min: 1, max: 1, need: (*engine).needGraph, call: ofObject(callReferrers)},
 		{name: "path", args: "x", summary: "a shortest path from a root to an object, as text; null for garbage", min: 1, max: 1, need: (*engine).needGraph, call: ofObject(callPath)},
 		{name: "hash", args: "x", summary: "the hash code in an object's header, null if it has none", min: 1, max: 1, call: ofObject(callHash)},
@@ -152,7 +153,8 @@ func (s *scope) call(n *node) (code, error) {
 				return values[i]
 			}
 		}
-		return found.call(f, values)
+		out := found.call(f, values)
+		return f.secretIf(found.through && values[0].secret, out)
 	})
 }
 

@@ -234,7 +234,7 @@ func (s *scope) index(n *node) (code, error) {
 				return keys[i]
 			}
 		}
-		return f.index(v, keys)
+		return f.below(v, f.index(v, keys))
 	})
 }
 
@@ -289,7 +289,8 @@ func (f *frame) indexArray(o objects.Object, keys []Value) Value {
 		}
 		at = at*uint64(uint32(a.Lengths[d])) + uint64(n)
 	}
-	return f.fromValue(a.At(uint32(at)))
+	v := a.At(uint32(at))
+	return f.secretIf(f.e.mask != nil && at > 0 && a.Announces(uint32(at-1), v), f.fromValue(v))
 }
 
 func (f *frame) short(v Value) string {

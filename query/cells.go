@@ -169,7 +169,7 @@ func (f *frame) evaluation(expression string, v Value) answer.Evaluation {
 				break
 			}
 			if len(out.Items) < maxItems {
-				out.Items = append(out.Items, f.cell(item))
+				out.Items = append(out.Items, f.cell(f.below(v, item)))
 			}
 		}
 	}

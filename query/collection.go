@@ -32,6 +32,13 @@ func (f *frame) collection(v Value) (*objects.Collection, error) {
 // items returns the elements of a collection, array or list.
 func (f *frame) items(v Value) iter.Seq2[pair, error] {
 	return func(yield func(pair, error) bool) {
+		if v.secret {
+			each := yield
+			yield = func(p pair, err error) bool {
+				p.value = f.secret(p.value)
+				return each(p, err)
+			}
+		}
 		if v.kind == KindList {
 			for item := range v.list.all {
 				if !yield(pair{value: item}, item.Err()) {
@@ -59,7 +66,7 @@ func (f *frame) items(v Value) iter.Seq2[pair, error] {
 			yield(pair{}, errHidden)
 			return
 		}
-		n := 0
+		n, announced := 0, c.Announced()
 		for item, err := range c.Items() {
 			if n++; n&1023 == 0 && f.e.ctx.Err() != nil {
 				yield(pair{}, f.e.ctx.Err())
@@ -68,6 +75,7 @@ func (f *frame) items(v Value) iter.Seq2[pair, error] {
 			p := pair{}
 			if err == nil {
 				p = f.pairOf(&item, c.HasKeys)
+				p.value = f.secretIf(f.e.mask != nil && announced(&item), p.value)
 			}
 			if !yield(p, err) {
 				return
@@ -94,7 +102,7 @@ func (f *frame) arrayItems(o objects.Object, yield func(pair, error) bool) {
 		yield(pair{}, err)
 		return
 	}
-	n := 0
+	n := uint32(0)
 	for v, err := range a.Stored(a.Len) { // the length may be corrupt
 		if n++; n&1023 == 0 && f.e.ctx.Err() != nil {
 			yield(pair{}, f.e.ctx.Err())
@@ -102,7 +110,7 @@ func (f *frame) arrayItems(o objects.Object, yield func(pair, error) bool) {
 		}
 		item := Failed(err)
 		if err == nil {
-			item = f.fromValue(v)
+			item = f.secretIf(f.e.mask != nil && n > 1 && a.Announces(n-2, v), f.fromValue(v))
 		}
 		if !yield(pair{value: item}, item.Err()) {
 			return

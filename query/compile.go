@@ -516,7 +516,7 @@ func (m *memberReader) read(f *frame, v Value) Value {
 		if m.access.err == errNoMember {
 			return f.memberOrNothing(v, m.name, m.optional)
 		}
-		return f.read(m.access, v.Addr(), f.far)
+		return f.readIn(v, m.access, v.Addr())
 	}
 	return f.memberOrNothing(v, m.name, m.optional)
 }
@@ -546,7 +546,7 @@ func (m *memberReader) ofObject(f *frame, v Value) Value {
 	}
 	if v.as != nil {
 		if a := m.e.fieldOf(v.as, m.name); a.err == nil {
-			return f.read(a, v.Addr()+dac.ObjectHeaderBytes, f.far)
+			return f.readIn(v, a, v.Addr()+dac.ObjectHeaderBytes)
 		}
 	}
 	m.bind(t)
@@ -558,7 +558,7 @@ func (m *memberReader) ofObject(f *frame, v Value) Value {
 		v.typ = t
 		return f.memberOrNothing(v, m.name, m.optional)
 	}
-	return f.read(m.access, v.Addr()+dac.ObjectHeaderBytes, f.far)
+	return f.readIn(v, m.access, v.Addr()+dac.ObjectHeaderBytes)
 }
 
 // member returns a member of a value, for use in this package.

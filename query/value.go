@@ -37,15 +37,17 @@ func (k Kind) String() string { return kindWords[k] }
 // A Value is the value of an expression. The zero Value is an error without a reason. A Value does not allocate.
 type Value struct {
 	kind Kind
-	hex  bool   // of a KindUint: an address, and an object if one starts there
-	note note   // qualifies a number
-	bits uint64 // the number; the address of an object or struct; of a decimal its low 64 bits
-	aux  uint64 // of a decimal: the high 32 bits, the scale << 32, the sign << 63
-	text string
-	typ  *objects.Type // type of an object, if known, of a struct, of an enum; the type that a KindType is
-	as   *objects.Type // class to which a cast changed an object: its fields precede those that hide them
-	list *list
-	err  error
+	hex  bool // of a KindUint: an address, and an object if one starts there
+	// secret: something on the path to the value announced a secret: a field's name, a key, or an option before it. What is read through it is one, too.
+	secret bool
+	note   note   // qualifies a number
+	bits   uint64 // the number; the address of an object or struct; of a decimal its low 64 bits
+	aux    uint64 // of a decimal: the high 32 bits, the scale << 32, the sign << 63
+	text   string
+	typ    *objects.Type // type of an object, if known, of a struct, of an enum; the type that a KindType is
+	as     *objects.Type // class to which a cast changed an object: its fields precede those that hide them
+	list   *list
+	err    error
 }
 
 // A note qualifies a number.

@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"slices"
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
@@ -204,7 +205,7 @@ func (r *Reader) read(name string, v objects.Value, found func(text string, at t
 	reader.value(name, v, 0)
 }
 
-// pairs adds the values of dictionary entries with secret names as keys to m.
+// pairs adds to m the values of dictionary entries with secret names as keys, and the arguments behind options for secrets in other collections.
 func (r *Reader) pairs(m *secrets.Masker, o heap.Object) {
 	object, err := r.r.Of(o)
 	if err != nil {
@@ -214,10 +215,18 @@ func (r *Reader) pairs(m *secrets.Masker, o heap.Object) {
 	if err != nil {
 		return
 	}
-	n := 0
+	n, announced, before := 0, c.Announced(), objects.Value{}
 	for i, err := range c.Items() {
 		if n++; err != nil || n > limits.SecretItems {
 			return
+		}
+		if !c.HasKeys {
+			if announced(&i) {
+				option, _ := before.Text(limits.SecretNameChars) // it was read
+				r.learn(m, option, i.Value)
+			}
+			before = i.Value
+			continue
 		}
 		if key, err := i.Key.Text(limits.SecretChars); err == nil && secrets.Named(key) {
 			r.learn(m, key, i.Value)
@@ -232,7 +241,8 @@ type plan struct {
 	pairs  bool // a collection with keys that does not keep each with its value
 
 	session bool // a session of ASP.NET Core
-	words   bool // an array of strings
+	words   bool // an array of strings or of objects
+	line    bool // a collection of texts or objects that has them in another order than an array
 }
 
 // A found value is a secret by its kind, or a setting by its name.
@@ -271,9 +281,12 @@ func (c *collector) Objects(_ *heap.Segment, batch []heap.Object) {
 		switch {
 		case p.chars > 0:
 			c.characters(o, p.chars)
-		case p.pairs:
+		case p.pairs, p.line:
 			if len(c.maps) < limits.SecretMaps {
 				c.maps = append(c.maps, *o)
+			}
+			if p.line {
+				c.fields(o, p.leaves)
 			}
 		case p.words:
 			c.words(o)
@@ -285,6 +298,23 @@ func (c *collector) Objects(_ *heap.Segment, batch []heap.Object) {
 			c.fields(o, p.leaves)
 		}
 	}
+}
+
+// lines are the beginnings of names of collections that may hold a command line without an array that has it in order.
+var lines = []string{"System.Collections.Generic.Stack<", "System.Collections.Stack", "System.Collections.Generic.Queue<", "System.Collections.Queue", "System.Collections.Generic.LinkedList<",
+	"System.Collections.Concurrent.Concurrent", "System.Collections.Immutable.Immutable"}
+
+// isLine reports whether a type's name is that of such a collection of texts or objects.
+func isLine(name string) bool {
+	of, args, generic := strings.Cut(name, "<")
+	return slices.ContainsFunc(lines, func(s string) bool { return strings.HasPrefix(name, s) }) && !strings.Contains(of, "Dictionary") && !strings.Contains(of, "+") &&
+		(!generic || args == "System.String>" || args == "System.Object>")
+}
+
+// isObject reports whether a type is System.Object.
+func isObject(t *objects.Type) bool {
+	name, err := t.ManagedName()
+	return err == nil && name == "System.Object"
 }
 
 // plan decides how to examine objects of a type.
@@ -307,11 +337,12 @@ func (c *collector) plan(mt *dac.MethodTable) *plan {
 	}
 	if mt.IsArray() {
 		if t, err = t.Element(); err != nil || t == nil || !t.MT.IsValueType() {
-			p.words = err == nil && t != nil && t.IsString()
+			p.words = err == nil && t != nil && (t.IsString() || isObject(t))
 			return p
 		}
 	} else if name, err := t.ManagedName(); err == nil {
 		p.pairs = strings.Contains(name, "Frozen") && strings.Contains(name, "Dictionary") || strings.Contains(name, "SortedList")
+		p.line = c.items != nil && isLine(name) && c.items.Is(t)
 	}
 	p.session = web.IsSession(c.b, t)
 	p.leaves = leavesOf(nil, t, 0, 0)
