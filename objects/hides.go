@@ -410,7 +410,7 @@ func (s Struct) secretFields(depth int) (list []*Field) {
 	if s.Type == nil || depth > inlineDepth {
 		return nil // deeper values are not shown
 	}
-	if f := s.secretPair(); f != nil && depth == 0 {
+	if f := s.secretPair(); f != nil {
 		list = append(list, f)
 	}
 	for _, f := range s.Type.namedFields() {
@@ -424,7 +424,7 @@ func (s Struct) secretFields(depth int) (list []*Field) {
 	return list
 }
 
-// namedFields returns the fields of the type that may be or have secrets by their names.
+// namedFields returns the fields of the type that may be or have secrets by their names, or by keys in them.
 func (t *Type) namedFields() []*Field {
 	list, _ := t.named.Get(func() ([]*Field, error) { return t.listNamed(0), nil })
 	return list
@@ -442,7 +442,7 @@ func (t *Type) listNamed(depth int) (list []*Field) {
 		}
 		if named := secrets.Holds(f.Name); !named && inPlace {
 			inner, err := f.At(0).Type()
-			if err != nil || inner == nil || len(inner.listNamed(depth+1)) == 0 {
+			if err != nil || inner == nil || len(inner.listNamed(depth+1)) == 0 && len(inner.Pairs()) == 0 {
 				continue
 			}
 		} else if !named {

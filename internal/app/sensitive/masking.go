@@ -10,6 +10,7 @@ import (
 	"github.com/sosgo/sosgo/internal/app/settings"
 	"github.com/sosgo/sosgo/internal/base/lazy"
 	"github.com/sosgo/sosgo/internal/base/secrets"
+	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/process"
 	"github.com/sosgo/sosgo/target"
 )
@@ -94,6 +95,26 @@ func SecretValues(ctx context.Context, p *process.Process) ([]string, error) {
 	})
 }
 
+// names adds the names of the types of a process to m.
+func names(ctx context.Context, m *secrets.Masker, r *objects.Reader) {
+	for mt, err := range r.Runtime().LoadedTypes() {
+		if ctx.Err() != nil {
+			return
+		}
+		if err != nil {
+			continue // the search in static fields notes it
+		}
+		if name, err := r.Runtime().TypeName(mt.Addr, 0); err == nil {
+			m.AddName(name)
+		}
+		if t, err := r.TrustedType(mt.Addr); err == nil {
+			if name, err := t.ManagedName(); err == nil {
+				m.AddName(name)
+			}
+		}
+	}
+}
+
 // maskingOf finds the secrets. The error is ctx's.
 func maskingOf(ctx context.Context, p *process.Process) (*masking, error) {
 	kept, err := maskings(p)
@@ -102,6 +123,9 @@ func maskingOf(ctx context.Context, p *process.Process) (*masking, error) {
 	}
 	return kept.GetContext(ctx, func(ctx context.Context) (*masking, error) {
 		m := &masking{masker: secrets.NewMasker()}
+		if b, err := p.Shapes(); err == nil { // an error is noted below
+			names(ctx, m.masker, b.Objects())
+		}
 		described, err := settings.Process(ctx, p, settings.ProcessOptions{Full: true})
 		if err != nil {
 			m.gaps.Note(err)

@@ -31,6 +31,7 @@ type Masker struct {
 	heads map[string][]string // values by their first cutKnown bytes, the longest first
 	begin beginnings          // of all values
 	parts parts
+	names names
 	count atomic.Uint64
 }
 
@@ -134,7 +135,7 @@ func (m *Masker) add(value string, kind Kind) {
 		return
 	}
 	m.known[value] = kind
-	if !everywhere(value) {
+	if !m.everywhere(value) {
 		return
 	}
 	plain := spellings(value)
@@ -166,6 +167,9 @@ func everywhere(value string) bool {
 	digits := strings.IndexFunc(value, func(r rune) bool { return !unicode.IsDigit(r) }) < 0
 	return !digits || len(value) >= 2*leastKnown
 }
+
+// everywhere is the function for a value of the process: what is a part of its names stays.
+func (m *Masker) everywhere(value string) bool { return everywhere(value) && !m.names.has(value) }
 
 // longLine is the length in bytes of a line of a secret that is masked alone.
 const longLine = 16
@@ -271,7 +275,7 @@ func (m *Masker) Values() []string {
 	defer m.mu.RUnlock()
 	var out []string
 	for v := range m.known {
-		if everywhere(v) {
+		if m.everywhere(v) {
 			out = append(out, v)
 		}
 	}
@@ -297,11 +301,21 @@ func (m *Masker) Errors(said ...*Said) func(text string) string {
 	return func(text string) string { return m.mask(text, nil, said) }
 }
 
+// isName reports whether a text is the name of a type: beside the name of a field, it says of which type the object is.
+func (m *Masker) isName(text string) bool {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return m.names.is(text)
+}
+
 func (m *Masker) text(text string, said ...*Said) string {
 	var spans []Span
 	for _, s := range find(text, func(matched string) bool {
 		return slices.ContainsFunc(said, func(s *Said) bool { return s.isOwn(matched) })
 	}) {
+		if m.isName(text[s.Start:s.End]) {
+			continue
+		}
 		from, to := whole(text, s.Start, s.End)
 		spans = insert(spans, Span{from, to, s.Kind})
 	}
