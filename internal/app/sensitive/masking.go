@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/app/settings"
 	"github.com/sosgo/sosgo/internal/base/lazy"
@@ -104,13 +105,8 @@ func names(ctx context.Context, m *secrets.Masker, r *objects.Reader) {
 		if err != nil {
 			continue // the search in static fields notes it
 		}
-		if name, err := r.Runtime().TypeName(mt.Addr, 0); err == nil {
+		if name, err := r.Runtime().TypeName(mt.Addr, dac.NameManaged); err == nil {
 			m.AddName(name)
-		}
-		if t, err := r.TrustedType(mt.Addr); err == nil {
-			if name, err := t.ManagedName(); err == nil {
-				m.AddName(name)
-			}
 		}
 	}
 }

@@ -44,6 +44,8 @@ type form struct {
 	may func(text string) bool
 	// not reports that a match (indexes as those of regexp) is no secret. nil never does.
 	not func(text string, match []int) bool
+	// list is set if the secret is a list of quoted texts, each of them one.
+	list bool
 }
 
 // strong matches names that mean a secret in any context. Names such as key or token may mean other
@@ -117,7 +119,7 @@ const pem = `[A-Za-z0-9+/=\s:,-]|\\[nr]`
 
 // value matches the right side of an assignment: a quoted string, possibly with escaped quotes, or
 // everything up to a delimiter.
-const value = `(?:\\"((?:[^"\\]|\\\\(?:\\"|[^"]))+)\\"|"((?:[^"\\,:}\]]|\\.)(?:[^"\\]|\\.)*)"|'([^']+)'|((?:[^\s;,&"'<>\\)}\]]|\\[\\/uUx0])+))`
+const value = `(?:"""([^"]+)"""|\\{2,}"([^"\\]+)\\{2,}"|(\{(?:[^{}\r\n"\\]|\}\})+\})(?:[;"'\\\s]|$)|\\"((?:[^"\\]|\\\\(?:\\"|[^"]))+)\\"|"((?:[^"\\,:}\]]|\\.)(?:[^"\\]|\\.)*)"|'([^']+)'|((?:[^\s\x00;,&"'<>\\)}\]]|\\[\\/uUx0])+))`
 
 func compiled(text string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
@@ -145,7 +147,7 @@ func wholeForms() []form {
 		{kind: KindURL, cues: []string{"://"}, re: compiled(`[a-zA-Z][a-zA-Z0-9+.-]*://[^/@\s:"'<>?#]*:([^/@\s"'<>]+)@`), may: mayBeURL},
 		{kind: KindURL, cues: []string{"hooks.slack.com/", ".webhook.office.com/", "discord.com/api/webhooks/", "api.telegram.org/bot"},
 			re: compiled(`(?:hooks\.slack\.com/(?:services|workflows)|[a-z0-9-]+\.webhook\.office\.com|discord\.com/api/webhooks|api\.telegram\.org)/([\w:@/-]{16,})`)},
-		{kind: KindPair, cues: []string{"sig=", "signature="}, re: compiled(`(?i)[?&;](?:sig|x-amz-signature|x-goog-signature)=([^&\s"'<>;]+)`)},
+		{kind: KindPair, cues: []string{"sig=", "signature=", "security-token="}, re: compiled(`(?i)[?&;](?:sig|x-amz-signature|x-amz-security-token|x-goog-signature)=([^&\s"'<>;]+)`)},
 		{kind: KindPair, cues: []string{"code=", "token="}, re: compiled(`(?i)[?&](?:code|token)=([\w.~%/+=-]{16,})`)}, // OAuth, Azure Functions
 		{kind: KindPair, cues: []string{"sessionid=", "sessid=", "connect.sid="}, re: compiled(`(?i)\b(?:jsessionid|phpsessid|asp\.net_sessionid|connect\.sid)=([^&?\s;"'<>\\]{8,})`)},
 	}
@@ -156,10 +158,11 @@ func headerForms() []form {
 	return []form{
 		{kind: KindCookie, cues: []string{"cookie:", "cookie="}, re: compiled(`(?i)\b(?:set-)?cookie\s*[:=]\s*([^\r\n"\\]+)`)},
 		{kind: KindHeader, cues: []string{"bearer ", "basic ", "digest ", "negotiate ", "ntlm ", "apikey ", "sharedaccesssignature ", "aws4-hmac"},
-			re: compiled(`(?i)(?:^|[\s"':=,\[(])(?:bearer|basic|negotiate|ntlm|digest|apikey|sharedaccesssignature|aws4-hmac-sha256)\s+([A-Za-z0-9+/._~=%&-]{8,})`)},
+			re: compiled(`(?i)(?:^|[\s"':=,\[(])(?:bearer|basic|negotiate|ntlm|digest|apikey|sharedaccesssignature|aws4-hmac-sha256)\s+([A-Za-z0-9+/._~=%&-]{8,})`), not: isParameter},
+		{kind: KindHeader, cues: []string{"digest "}, re: compiled(`(?i)\bdigest\s[^\r\n]*?\bresponse=\\*"([^"\\]+)`)},
 		{kind: KindHeader, cues: []string{"x-api-key", "-key:", "-token:", "authorization:", "-secret:", "-auth:"},
 			re: compiled(`(?i)\b(?:(?:proxy-)?authorization|x-[a-z0-9-]*(?:api-?key|token|secret|auth|access-key)|[a-z0-9-]*(?:api-key|subscription-key|auth-token|access-token|csrf-token))` +
-				`\\?"?\s*[:=]\s*(?:(?:bearer|basic|negotiate|ntlm|digest|token|apikey)\s+)?` + value)},
+				`\\?"?\s*[:=]\s*(?:(?:bearer|basic|negotiate|ntlm|digest|token|apikey)\s+)?` + value), not: isParameter},
 		{kind: KindHeader, cues: []string{"requestverificationtoken"},
 			re: compiled(`(?i)requestverificationtoken(?:\\?"\s+(?:type=\\?"hidden\\?"\s+)?value=\\?"|\s*[:=]\s*)([\w.+/=-]{16,})`)},
 	}
@@ -168,11 +171,20 @@ func headerForms() []form {
 // namedForms are of values behind the name of a secret.
 func namedForms() []form {
 	return []form{
-		{kind: KindOption, cues: nameCues, re: compiled(`(?i)(?:^|[\s"'\[,])--?[a-z0-9-]*(?:` + strong + `|token|auth-?key|pass)(?:[ =:]|"?,\s*)` + value), may: mayBeOption, not: isPlaceholder},
-		{kind: KindPair, cues: nameCues, re: compiled(`(?i)(?:^|[^a-z])(?:[a-z0-9]+[_.:-])*[a-z0-9]*(?:` + strong + `)\\?["']?\s*[=:]\s*` + value), may: mayBeAssigned, not: isNoPair},
+		{kind: KindOption, cues: nameCues, re: compiled(`(?i)(?:^|[\s\x00"'\[,])--?[a-z0-9-]*(?:` + strong + `|token|auth-?key|pass)(?:[ =:\x00]|"?,\s*|\r?\n(?:- )?)` + value), may: mayBeOption, not: isNoArgument},
+		{kind: KindPair, cues: nameCues, re: compiled(`(?i)(?:^|[^a-z])(?:[a-z0-9]+[_.:-])*[a-z0-9]*(?:` + strong + `)\\*["']?\s*[=:]\s*` + value), may: mayBeAssigned, not: isNoPair},
 		{kind: KindPair, cues: []string{"<pass", "secret>", "password>", "key>"}, re: compiled(`(?i)<(?:` + strong + `)>([^<]+)</`)},
 		{kind: KindPair, cues: []string{"<add"}, // the configuration files of .NET Framework and NuGet
 			re: compiled(`(?i)<add\s+(?:key|name)\s*=\s*\\?["'][\w:. -]*(?:` + strong + `)\\?["']\s+value\s*=\s*\\?(?:"([^"\\]+)|'([^'\\]+))`)},
+		{kind: KindPair, cues: []string{`"value`, "'value"}, // settings as lists of names with values
+			re: compiled(`(?i)["'](?:name|key)\\*["']\s*:\s*\\*["'][\w:. -]*(?:` + strong + `)\\*["']\s*,\s*\\*["']value\\*["']\s*:\s*` + value)},
+		{kind: KindPair, cues: []string{"value:"}, re: compiled(`(?i)\bname:[ \t]*["']?[\w:.-]*(?:` + strong + `)["']?\s*\n\s*value:[ \t]*` + value)},
+		{kind: KindPair, cues: []string{`":{`, `": {`, `" : {`}, re: compiled(`(?i)(?:` + strong + `)\\*["']\s*:\s*\{\s*\\*["']value\\*["']\s*:\s*` + value)},
+		{kind: KindPair, cues: []string{`":[`, `": [`, `" : [`}, list: true, re: compiled(`(?i)(?:` + strong + `)s?\\*["']\s*:\s*\[((?:\s*\\*"[^"\\]+\\*"\s*,?)+)`)},
+		{kind: KindPair, cues: []string{"<![cdata["}, re: compiled(`(?i)<[\w:.-]*(?:` + strong + `)(?:\s[^<>]*)?>\s*<!\[CDATA\[([^\]]+)`)},
+		{kind: KindPair, cues: []string{"<setting", "<entry"}, // application settings of .NET Framework, properties of Java
+			re: compiled(`(?i)<(?:setting|entry)\s+(?:name|key)\s*=\s*\\?["'][\w:. -]*(?:` + strong + `)\\?["'][^<>]*>\s*(?:<value>\s*)?([^<\s][^<]*)<`)},
+		{kind: KindPair, cues: []string{"=>"}, re: compiled(`(?i)(?:` + strong + `)\\*["']?\s*=>\s*(?:\\*"([^"\\]+)|'([^']+)')`)},
 		{kind: KindPair, cues: []string{"machine "}, re: compiled(`\bmachine\s+\S+\s+(?:login\s+\S+\s+)?password\s+(\S+)`)}, // .netrc
 	}
 }
@@ -216,12 +228,26 @@ func isNoPair(text string, match []int) bool {
 	return isMessage(text, match)
 }
 
+// isParameter reports whether what a header has behind its scheme is the name of a parameter, as in Digest username="bob".
+func isParameter(text string, match []int) bool {
+	from, to := secretOf(match)
+	return strings.HasSuffix(text[from:to], "=") && strings.HasPrefix(strings.TrimLeft(text[to:], `\`), `"`)
+}
+
 // placeholders are words that stand for the value of an option in a text about usage: --api-key KEY.
 var placeholders = map[string]bool{"string": true, "value": true, "text": true, "key": true, "token": true, "password": true, "secret": true, "file": true, "name": true}
 
-func isPlaceholder(text string, match []int) bool {
+// isNoArgument reports whether what follows the name of an option is a placeholder, or, in another line, a text about the option.
+func isNoArgument(text string, match []int) bool {
 	from, to := secretOf(match)
-	return placeholders[strings.ToLower(text[from:to])]
+	if placeholders[strings.ToLower(text[from:to])] {
+		return true
+	}
+	if !strings.Contains(text[match[0]+1:from], "\n") {
+		return false
+	}
+	rest, _, _ := strings.Cut(text[to:], "\n")
+	return word(text[from:to]) || strings.Trim(rest, "\"' \r") != ""
 }
 
 // secretOf returns the position of the secret in a match: the first group that took part, or else the whole match.
@@ -336,6 +362,12 @@ func find(text string, own func(matched string) bool) []Span {
 				continue
 			}
 			s := Span{from, to, f.kind}
+			if f.list {
+				for _, item := range quoted().FindAllStringSubmatchIndex(text[from:to], -1) {
+					out = insert(out, Span{from + item[2], from + item[3], f.kind})
+				}
+				continue
+			}
 			if v := text[s.Start:s.End]; !shown[strings.ToLower(strings.Trim(v, "*."))] && !placeholder(v) && (f.kind != KindHeader || !prose(v)) {
 				out = insert(out, s)
 			}
@@ -343,6 +375,8 @@ func find(text string, own func(matched string) bool) []Span {
 	}
 	return out
 }
+
+var quoted = compiled(`"([^"\\]+)\\*"`)
 
 // leastToken is the minimum length of credentials that consist of letters of one case: a shorter
 // word after "Bearer" is probably prose.
@@ -353,8 +387,19 @@ func prose(v string) bool {
 	return len(v) < leastToken && word(v) && strings.ToLower(v[1:]) == v[1:]
 }
 
+// inBraces returns what stands in the braces of a value, as in connection strings of ODBC.
+func inBraces(v string) (inner string, ok bool) {
+	if len(v) < len("{a}") || v[0] != '{' || v[len(v)-1] != '}' {
+		return "", false
+	}
+	return v[1 : len(v)-1], true
+}
+
 // placeholder reports whether a value is a placeholder: ${X}, {0}, %X%, <X>.
 func placeholder(v string) bool {
+	if inner, ok := inBraces(v); ok && strings.Contains(inner, ";") {
+		return false
+	}
 	switch v[0] {
 	case '{', '<', '$':
 		return len(v) > 1 && strings.IndexByte("{}<>(ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789", v[1]) >= 0 || v == "{"

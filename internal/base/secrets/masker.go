@@ -109,6 +109,9 @@ func (m *Masker) Add(value string, kind Kind) {
 		return
 	}
 	m.add(value, kind)
+	if inner, ok := inBraces(value); ok && kind == KindPair {
+		m.add(inner, kind)
+	}
 	if kind == KindHeader {
 		m.add(passwordIn(value), kind)
 	}

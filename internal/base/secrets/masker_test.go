@@ -75,6 +75,11 @@ func TestFindPublished(t *testing.T) {
 		`<input name="__RequestVerificationToken" type="hidden" value="«` + mixed(92) + `»" />`, "__RequestVerificationToken=«" + mixed(92) + "»&x=1", "X-CSRF-Token: «7f3a9c»",
 		"passwort=«geheim22»", `"MotDePasse": "«secret 22»"`, "db.contrase\u00f1a=«clave22»", "senha: «segredo22»", "Wachtwoord=«geheim22»;", "kennwort=«geheim22»", "--passwort «geheim22»",
 		`<add key="DbPassword" value="«hunter22»" />`, `<add key='Mail:ClientSecret' value='«hunter22»'/>`, `<add key=\"DbPassword\" value=\"«hunter22»\"/>`,
+		"Driver={x};Password=«{a;crw34PCG_678mn}»;User=b", `"Pwd=«{Ab;cd-12}»"`, `{"name":"DB_PASSWORD","value":"«mzb44PBN_663kn»"}`, `{\"name\":\"DB_PASSWORD\",\"value\":\"«mzb44PBN»\"}`,
+		`{"Name": "ClientSecret", "Value": "«rnk69»"}`, `{"key":"ApiKey","value":"«rnk69»"}`, `{"password":{"value":"«rjc93»"}}`, `{"passwords":["«hsc33»"]}`, "<Password><![CDATA[«kbk78<x»]]></Password>",
+		`<setting name="Password" serializeAs="String"><value>«mcq55»</value></setting>`, "<entry key='db.password'>«mcq55»</entry>", "tool\x00--password\x00«zqb86JSM_276fk»\x00", "--password\n«prk92»\n-v",
+		"- --password\n- «rfr22»\n", "- name: DB_PASSWORD\n  value: «rfr22»\n", "password => '«mrg96»'", `password = """«hpb94»"""`, `{\\\"password\\\":\\\"«kgg67»\\\",`, "https://h/x?a=1&X-Amz-Security-Token=«kgg67»&b",
+		`Authorization: Digest username="bob", realm="x", response="«00112233445566»"`,
 		"got «eyJhbGciOiJkaXIifQ..aXYtMTIzNDU2.dGV4dA.dGFnMTIz», went", // alg dir: the second part of a JWE is empty
 	} {
 		before, rest, _ := strings.Cut(form, "«")
@@ -93,6 +98,8 @@ func TestNotFound(t *testing.T) {
 		"System.Private.CoreLib, Version=10.0.0.0, Culture=neutral, PublicKeyToken=7cec85d7bea7798e", "mdToken: 0000000006000123", `"token":"0x6000001"`, `"signature":"0123456789abcdef"`,
 		"password=***", "Password=<hidden>;", "Password=${DB_PASSWORD}", "http://localhost:5000/path@x", "00007f0c12345678 Contoso.PasswordHasher", "--passes 3", "secret: null",
 		"password: please enter it below", "the token: invalid or expired", "/etc/passwd: line 1 of the rules has no pattern", "/run/db_password: permission denied", "https://h/?code=404",
+		`WWW-Authenticate: Bearer realm="api.example.org", error="invalid_token"`, "--password\nUsage: tool", "--password\n  the password of the user", "--password\nThe password to use", "Password={Password}", "Password={0}",
+		"Password = {X=1, Y=2}", "password => password.Length", `{"name":"PasswordLength","value":"12"}`, `{"tokens":["a","b"]}`, `<setting name="Timeout"><value>30</value></setting>`,
 		"TaskAwaiter SKIP AskForCode", "mysql --protocol=tcp -P 3306", "curl -u shop https://h/", "a machine and its password", "RequestVerificationTokenAttribute", "key-value", "secret_store",
 		"HOME=/root\x00PWD=/srv/shop\x00OLDPWD=/srv", "cd /srv\nPWD=/srv", `"PWD":"/srv/shop"`, "HeaderNames.AccessControlAllowCredentials = Access-Control-Allow-Credentials",
 		`<add key="Timeout" value="30"/>`, "JSESSIONID", "ConvertTo-SecureString $plain", "atlasv1", "PasswortRichtlinie", "class Bearer { }", "the cookie jar", "key = value", "/usr/share/dotnet/shared", "", "abc", "System.Collections.Generic.Dictionary<System.String, Contoso.Secret>",

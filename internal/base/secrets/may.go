@@ -33,7 +33,7 @@ func mayBeURL(text string) bool {
 // secret, and a value.
 func mayBeOption(text string) bool {
 	for i := 0; i < len(text); i++ {
-		if text[i] != '-' || i > 0 && !isSpace(text[i-1]) && strings.IndexByte("\"'[,", text[i-1]) < 0 {
+		if text[i] != '-' || i > 0 && !isSpace(text[i-1]) && strings.IndexByte("\"'[,\x00", text[i-1]) < 0 {
 			continue
 		}
 		from := i
@@ -43,7 +43,7 @@ func mayBeOption(text string) bool {
 		case i == len(text):
 		case text[i] >= 0x80: // may be a letter in another case
 			return true
-		case strings.IndexByte(" =:\",", text[i]) >= 0 && hasEnding(text[from:i]):
+		case strings.IndexByte(" =:\",\x00\r\n", text[i]) >= 0 && hasEnding(text[from:i]):
 			return true
 		}
 	}
@@ -64,7 +64,7 @@ func mayBeAssigned(text string) bool {
 		if end > 0 && (text[end-1] == '"' || text[end-1] == '\'') {
 			end--
 		}
-		if end > 0 && text[end-1] == '\\' {
+		for end > 0 && text[end-1] == '\\' {
 			end--
 		}
 		if name := text[max(0, end-longestName):end]; hasEnding(name) && endsStrong().MatchString(name) {
