@@ -329,7 +329,7 @@ func (s *survey) readDelegates() error {
 	return s.boundErr
 }
 
-// isDelegate reports whether objects of a type are delegates. Those of an unreadable type may be.
+// isDelegate reports whether objects of a type are delegates. Objects of an unreadable type may be.
 func (s *survey) isDelegate(mt *dac.MethodTable) bool {
 	t, err := s.r.b.Objects().TrustedType(mt.Addr)
 	return err != nil || tasks.IsDelegate(t)

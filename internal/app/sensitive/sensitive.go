@@ -304,7 +304,7 @@ func (c *collector) Objects(_ *heap.Segment, batch []heap.Object) {
 var lines = []string{"System.Collections.Generic.Stack<", "System.Collections.Stack", "System.Collections.Generic.Queue<", "System.Collections.Queue", "System.Collections.Generic.LinkedList<",
 	"System.Collections.Concurrent.Concurrent", "System.Collections.Immutable.Immutable"}
 
-// isLine reports whether a type's name is that of such a collection of texts or objects.
+// isLine reports whether a type is such a collection of texts or objects, by its name.
 func isLine(name string) bool {
 	of, args, generic := strings.Cut(name, "<")
 	return slices.ContainsFunc(lines, func(s string) bool { return strings.HasPrefix(name, s) }) && !strings.Contains(of, "Dictionary") && !strings.Contains(of, "+") &&

@@ -697,7 +697,7 @@ func TestScrubProbes(t *testing.T) {
 	}
 }
 
-// TestScrubStacks checks that no text of a stack stays, also when the file is not mapped, as that of an address never is.
+// TestScrubStacks checks that no text of a stack stays, also when the file is not mapped, as a dump at an address never is.
 func TestScrubStacks(t *testing.T) {
 	path := unpacked(t, "net10-zoo")
 	core, err := os.ReadFile(path)
