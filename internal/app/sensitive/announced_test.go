@@ -1,0 +1,28 @@
+package sensitive_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/internal/app/sensitive"
+	"github.com/sosgo/sosgo/internal/test/plants"
+	"github.com/sosgo/sosgo/internal/test/testdump"
+)
+
+// TestCommandLineInObjects: what an option announces in an array of objects, as List<object> and ArrayList have, is learnt as in an array of strings.
+func TestCommandLineInObjects(t *testing.T) {
+	const (
+		optionString, otherString = 0x7f4a3d803b30, 0x7f56114041b0 // "--pwd", "user-of-account"
+		objectArray, elements     = 0x7f4a3d8086d8, 16             // of eight
+	)
+	d, over := testdump.OverlaidFile(t, plants.Read(t, "../../..", "net10-kinds").Dump, sosgo.Options{Offline: true})
+	over.Set(testdump.Words(objectArray+elements, optionString, otherString))
+	v, err := d.View("")
+	require.NoError(t, err)
+	mask, err := sensitive.Mask(t.Context(), v.Process)
+	require.NoError(t, err)
+	assert.Equal(t, "a <hidden> b", mask("a user-of-account b"))
+}
