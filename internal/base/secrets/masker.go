@@ -303,8 +303,8 @@ func (m *Masker) Besides(said ...*Said) func(text string) string {
 func (m *Masker) Errors(said ...*Said) func(text string) string {
 	return func(text string) string { return m.mask(text, nil, said) }
 }
+
 // isName reports whether a text is the name of a type, as the line of a field has it.
-// isName reports whether a text is the name of a type: beside the name of a field, it says of which type the object is.
 func (m *Masker) isName(text string) bool {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
