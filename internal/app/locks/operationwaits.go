@@ -667,7 +667,13 @@ func (g *grapher) pauseOf(h *holder) (length time.Duration, known bool) {
 		return length, known && length >= 0
 	}
 	op := g.s.standing[h.box]
-	if op == nil || op.thing.cause != tasks.CauseDelay {
+	switch {
+	case op == nil:
+		return 0, false
+	case op.thing.cause == tasks.CauseTick:
+		length, err := g.s.found.tasks.TickOf(op.leaf)
+		return length, err == nil
+	case op.thing.cause != tasks.CauseDelay:
 		return 0, false
 	}
 	length, err := g.s.found.tasks.DelayOf(op.leaf)

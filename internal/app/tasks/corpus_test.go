@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -244,6 +245,7 @@ func TestWebStacks(t *testing.T) {
 		} {
 			assert.Equal(t, want, reasons[method], method)
 		}
+		assert.Equal(t, 30*time.Minute, tickOf(t, d, r))
 		assert.GreaterOrEqual(t, pooled, 14)
 		assert.GreaterOrEqual(t, followed, 7)
 		require.Len(t, blocked, 5)
@@ -251,6 +253,24 @@ func TestWebStacks(t *testing.T) {
 			"   WebDebuggee.PoolWork.Outer > PoolWork.Middle"}, blocked[1:4])
 		return len(list)
 	})
+}
+
+// tickOf returns the time between the ticks of the only PeriodicTimer that code waits for.
+func tickOf(t *testing.T, d *testdump.Dump, r *tasks.Reader) (every time.Duration) {
+	h, err := d.Heap()
+	require.NoError(t, err)
+	isState := h.TypeContains("System.Threading.PeriodicTimer+State")
+	for o, err := range h.Objects() {
+		require.NoError(t, err)
+		if o.Free || !isState(o.Type) {
+			continue
+		}
+		if e, err := r.TickOf(o.Addr); err == nil {
+			assert.Zero(t, every)
+			every = e
+		}
+	}
+	return every
 }
 
 // TestLines compares the source line of an await with the source.

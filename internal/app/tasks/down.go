@@ -553,6 +553,36 @@ func (r *Reader) DelayOf(a target.Addr) (time.Duration, error) {
 	if err != nil {
 		return 0, err
 	}
+	return r.dueOf(timer)
+}
+
+// TickOf returns the time between the ticks of the PeriodicTimer with the state at a, for the next of which code waits.
+func (r *Reader) TickOf(a target.Addr) (time.Duration, error) {
+	o, err := r.r.TrustedObject(a)
+	if err != nil {
+		return 0, err
+	}
+	s, x, err := objects.BindObject[*tickState](r.b, o)
+	if err != nil {
+		return 0, err
+	}
+	owner, err := s.Owner.Object(x)
+	if err != nil {
+		return 0, err
+	}
+	p, x, err := objects.BindObject[*periodicTimer](r.b, owner)
+	if err != nil {
+		return 0, err
+	}
+	timer, err := p.Timer.Object(x)
+	if err != nil {
+		return 0, err
+	}
+	return r.dueOf(timer)
+}
+
+// dueOf returns when a timer of the runtime fires, counted from its start or its last tick. The error for one that fires no more is ErrElapsed.
+func (r *Reader) dueOf(timer objects.Object) (time.Duration, error) {
 	t, x, err := objects.BindObject[*queueTimer](r.b, timer)
 	if err != nil {
 		return 0, err

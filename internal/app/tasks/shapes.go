@@ -124,6 +124,14 @@ type (
 		_     objects.Shape    `of:"System.Threading.Tasks.Task+DelayPromise"`
 		Timer objects.RefField `field:"_timer"`
 	}
+	tickState struct { // the source of a PeriodicTimer's ticks, with the timer while code waits for one
+		_     objects.Shape    `of:"System.Threading.PeriodicTimer+State"`
+		Owner objects.RefField `field:"_owner"`
+	}
+	periodicTimer struct {
+		_     objects.Shape    `of:"System.Threading.PeriodicTimer"`
+		Timer objects.RefField `field:"_timer"`
+	}
 	queueTimer struct {
 		_   objects.Shape    `of:"System.Threading.TimerQueueTimer"`
 		Due objects.IntField `field:"_dueTime"`

@@ -119,7 +119,8 @@ const pem = `[A-Za-z0-9+/=\s:,-]|\\[nr]`
 
 // value matches the right side of an assignment: a quoted string, possibly with escaped quotes, or
 // everything up to a delimiter.
-const value = `(?:"""([^"]+)"""|\\{2,}"([^"\\]+)\\{2,}"|(\{(?:[^{}\r\n"\\]|\}\})+\})(?:[;"'\\\s]|$)|\\"((?:[^"\\]|\\\\(?:\\"|[^"]))+)\\"|"((?:[^"\\,:}\]]|\\.)(?:[^"\\]|\\.)*)"|'([^']+)'|((?:[^\s\x00;,&"'<>\\)}\]]|\\[\\/uUx0])+))`
+const value = `(?:"""([^"]+)"""|\\{2,}"([^"\\]+)\\{2,}"|(\{(?:[^{}\r\n"\\]|\}\})+\})(?:[;"'\\\s]|$)|` +
+	`\\"((?:[^"\\]|\\\\(?:\\"|[^"]))+)\\"|"((?:[^"\\,:}\]]|\\.)(?:[^"\\]|\\.)*)"|'([^']+)'|((?:[^\s\x00;,&"'<>\\)}\]]|\\[\\/uUx0])+))`
 
 func compiled(text string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
@@ -171,7 +172,8 @@ func headerForms() []form {
 // namedForms are of values behind the name of a secret.
 func namedForms() []form {
 	return []form{
-		{kind: KindOption, cues: nameCues, re: compiled(`(?i)(?:^|[\s\x00"'\[,])--?[a-z0-9-]*(?:` + strong + `|token|auth-?key|pass)(?:[ =:\x00]|"?,\s*|\r?\n(?:- )?)` + value), may: mayBeOption, not: isNoArgument},
+		{kind: KindOption, cues: nameCues, may: mayBeOption, not: isNoArgument,
+			re: compiled(`(?i)(?:^|[\s\x00"'\[,])--?[a-z0-9-]*(?:` + strong + `|token|auth-?key|pass)(?:[ =:\x00]|"?,\s*|\r?\n(?:- )?)` + value)},
 		{kind: KindPair, cues: nameCues, re: compiled(`(?i)(?:^|[^a-z])(?:[a-z0-9]+[_.:-])*[a-z0-9]*(?:` + strong + `)\\*["']?\s*[=:]\s*` + value), may: mayBeAssigned, not: isNoPair},
 		{kind: KindPair, cues: []string{"<pass", "secret>", "password>", "key>"}, re: compiled(`(?i)<(?:` + strong + `)>([^<]+)</`)},
 		{kind: KindPair, cues: []string{"<add"}, // the configuration files of .NET Framework and NuGet

@@ -651,6 +651,8 @@ var absent = map[string]string{
 	"threadpool.hillClimber":      "31: the pool is native there",
 	"threadpool.hillClimbingStep": "31: the pool is native there",
 	"threadpool.legacyQueue":      "6 8 9 10: the queue is a static of ThreadPool there",
+	"tasks.periodicTimer":         "31: PeriodicTimer is of .NET 6 and later",
+	"tasks.tickState":             "31: PeriodicTimer is of .NET 6 and later",
 	"threadpool.periodicState":    "31: PeriodicTimer is of .NET 6 and later",
 	"threadpool.portable":         "31: the pool is native there",
 	"threadpool.portablePool":     "31: the pool is native there",

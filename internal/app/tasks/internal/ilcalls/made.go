@@ -2,13 +2,6 @@ package ilcalls
 
 import "github.com/sosgo/sosgo/metadata"
 
-// Made follows the objects that IL creates. A variable has one if the IL assigns it once.
-type Made struct {
-	e       *evaluator
-	object  *Path          // stands for an object that the method has made itself
-	assigns map[int64]bool // the local variables that it assigns more than once, or takes the address of
-}
-
 // An Owned is an instruction that names a method or stores in a field, with the object that it is called on or stores.
 type Owned struct {
 	New  bool // the method has made the object itself
