@@ -556,7 +556,7 @@ func (r *Reader) DelayOf(a target.Addr) (time.Duration, error) {
 	return r.dueOf(timer)
 }
 
-// TickOf returns the time between the ticks of the PeriodicTimer with the state at a, for the next of which code waits.
+// TickOf returns the time between the ticks of the PeriodicTimer with the state at a, while code waits for a tick.
 func (r *Reader) TickOf(a target.Addr) (time.Duration, error) {
 	o, err := r.r.TrustedObject(a)
 	if err != nil {
