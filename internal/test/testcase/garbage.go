@@ -9,11 +9,10 @@ import (
 
 // Tests read many dumps in one process, and little of the memory is alive at a time. The garbage
 // collector's default goal would take an eighth of the time. The limit bounds the growth of a test
-// binary. It must be well above what is alive, up to 1.4 GB in acceptance: near it, the collector runs
-// all the time, which was half of that package's.
+// binary.
 const (
 	testGC     = 400
-	testMemory = 3 << 30
+	testMemory = 1 << 30
 )
 
 func init() {
@@ -23,5 +22,13 @@ func init() {
 	debug.SetGCPercent(testGC)
 	if debug.SetMemoryLimit(-1) == math.MaxInt64 {
 		debug.SetMemoryLimit(testMemory)
+	}
+}
+
+// MemoryLimit sets the limit of a test binary that has more alive: near its limit, the collector runs all the time. The environment
+// takes precedence.
+func MemoryLimit(bytes int64) {
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(bytes)
 	}
 }
