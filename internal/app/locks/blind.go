@@ -2,11 +2,11 @@ package locks
 
 import "fmt"
 
-// manyBlind is how many operations with unread code no longer wait at a usual moment: what may end their waits is not known.
+// manyBlind is the number of operations from which on a wait is a finding although their code can't be read: so many do not wait at a usual moment.
 const manyBlind = 1000
 
-// blind reports whether the code of operations that wait can't be read, so that who ends their waits can't be known: it may be about to. It notes that, which is
-// no finding unless very many wait.
+// blind reports whether a wait is no finding because the code of the operations can't be read: what ends the wait may be about to do so. It notes what could
+// not be read.
 func (g *grapher) blind(waiting int, groups ...*waiters) bool {
 	for _, w := range groups {
 		op := w.ops[0]

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/internal/app/flows"
 	"github.com/sosgo/sosgo/internal/app/tasks"
@@ -161,11 +160,15 @@ func (g *grapher) onlyTakers(q target.Addr) (out []*stackwalk.Thread) {
 		}
 		return q, takes(method)
 	}
+	takers := g.takersOf(q)
+	isTaker := func(t *stackwalk.Thread) bool {
+		return slices.ContainsFunc(takers, func(h holder) bool { return h.thread == t })
+	}
 	r, err := g.s.reaching(sought)
-	if err != nil || r == nil || r.outside && (r.leads.Goes(g.s.ctx, g.s.set) || len(g.s.delegated(r.leads, sought)) > 0 || !r.leads.OnlyIn(g.runBy(g.takersOf(q)))) {
+	if err != nil || r == nil || r.outside && (r.leads.Goes(g.s.ctx, g.s.set) || len(g.s.delegated(r.leads, sought)) > 0 || !r.leads.Only(g.s.methodsOn(isTaker))) {
 		return nil
 	}
-	for _, h := range g.takersOf(q) {
+	for _, h := range takers {
 		if h.thread == nil {
 			return nil
 		}
@@ -203,16 +206,6 @@ func (g *grapher) nameQueues() error {
 		g.s.names[a], g.s.classes[a] = name.Text, name.Class
 	}
 	return g.s.ctx.Err()
-}
-
-// runBy returns the methods of the program on the stacks of threads.
-func (g *grapher) runBy(list []holder) (out []*dac.MethodDesc) {
-	for _, f := range g.s.code {
-		if slices.ContainsFunc(list, func(h holder) bool { return h.thread == f.thread }) {
-			out = append(out, f.method)
-		}
-	}
-	return out
 }
 
 // leadsTo reports whether references lead from nodes to all of others within a number of nodes, and not through some.

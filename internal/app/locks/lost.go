@@ -13,7 +13,8 @@ import (
 	"github.com/sosgo/sosgo/stackwalk"
 )
 
-// manyLost is how many threads or operations must wait for what nobody can end any more, if nothing shows that code which ends such waits has run.
+// manyLost is the number of waiting threads or operations from which on the wait is a finding although no method that ends it directly has run, but one that
+// calls such a method has.
 const manyLost = 3
 
 // mayBeLost reports whether waits that nobody can end would be a finding. Code that takes the next item or signal again and again may wait for ever: nobody
@@ -23,6 +24,10 @@ func (g *grapher) mayBeLost(d *dependent) bool {
 		return false
 	}
 	switch {
+	case d.meets():
+		return d.lock.signaled // without any signal the wait may be without an end on purpose
+	case d.atEntry(g.s.mainCalls):
+		return false // for the end of the program: nobody suffers from it
 	case d.lock != nil && d.pulse:
 		return len(d.waits) > 1 && !d.lock.Held && d.lock.owner == nil && g.unpulsed(d)
 	case d.lock != nil && d.lock.Kind == answer.LockSemaphore:
@@ -30,10 +35,6 @@ func (g *grapher) mayBeLost(d *dependent) bool {
 		if u != nil && (u.gives || u.blindWaiters || u.partial || u.unread+u.blind+len(u.holders)+len(u.inside)+len(u.hiding) > 0) {
 			return false // it may pass from one to the next
 		}
-	case d.atEntry(g.s.mainCalls):
-		return false // for the end of the program: nobody suffers from it
-	case d.meets():
-		return d.lock.signaled // without any signal the wait may be without an end on purpose
 	}
 	if slices.ContainsFunc(d.ops, func(op *operation) bool { return op.forgotten }) {
 		return false // that is proved, and said
@@ -49,9 +50,7 @@ func (d *dependent) atEntry(calls func(*stackwalk.Thread) bool) bool {
 }
 
 // meets reports whether the wait is for a Barrier or CountdownEvent.
-func (d *dependent) meets() bool {
-	return d.lock != nil && (d.lock.Kind == answer.LockBarrier || d.lock.Kind == answer.LockCountdown)
-}
+func (d *dependent) meets() bool { return d.lock != nil && d.lock.meets() }
 
 // ofSystem reports whether the program has called a wait of System.Threading itself.
 func (w *wait) ofSystem() bool { return !w.library && strings.HasPrefix(w.called, "System.Threading.") }
@@ -144,7 +143,9 @@ func (g *grapher) lost(d *dependent, r *reach, groups []*waiters) *answer.Verdic
 	n := len(d.waits) + len(d.ops)
 	switch {
 	case d.pulse:
-		if len(r.threads) == 0 || !r.leads.Only(g.methodsOf(d.waits)) {
+		if len(r.threads) == 0 || !r.leads.Only(g.s.methodsOn(func(t *stackwalk.Thread) bool {
+			return slices.ContainsFunc(d.waits, func(w *wait) bool { return w.thread == t })
+		})) {
 			return nil // others have done so, and may have had their last turn on purpose
 		}
 	case !d.meets() && !(n >= manyLost && r.leads.Ran(false)) && !r.leads.Ran(true):
@@ -217,10 +218,10 @@ func (g *grapher) lost(d *dependent, r *reach, groups []*waiters) *answer.Verdic
 	return &v
 }
 
-// methodsOf returns the methods of the program on the stacks of threads.
-func (g *grapher) methodsOf(waits []*wait) (out []*dac.MethodDesc) {
-	for _, f := range g.s.code {
-		if slices.ContainsFunc(waits, func(w *wait) bool { return w.thread == f.thread }) {
+// methodsOn returns the methods of the program on the stacks of some threads.
+func (s *survey) methodsOn(some func(*stackwalk.Thread) bool) (out []*dac.MethodDesc) {
+	for _, f := range s.code {
+		if some(f.thread) {
 			out = append(out, f.method)
 		}
 	}

@@ -53,9 +53,12 @@ func (w *wait) signaled() (signal, bool) {
 
 // meets reports whether a thread waits, without a limit, for a Barrier or CountdownEvent.
 func (g *grapher) meets(w *wait) bool {
-	return w.lock != nil && (w.lock.Kind == answer.LockBarrier || w.lock.Kind == answer.LockCountdown) && w.ends.IsZero() && !g.circled[w] &&
+	return w.lock != nil && w.lock.meets() && w.ends.IsZero() && !g.circled[w] &&
 		strings.HasPrefix(w.called, "System.Threading."+string(w.lock.Kind)+".") // and no library does for itself
 }
+
+// meets reports whether several meet at a lock: it is a Barrier or CountdownEvent.
+func (l *lock) meets() bool { return l.Kind == answer.LockBarrier || l.Kind == answer.LockCountdown }
 
 // meetings describes the Barriers and CountdownEvents that threads wait for, if only threads can still signal them that wait for what only threads in such
 // waits would do. It concludes nothing if other code may reach such a method.

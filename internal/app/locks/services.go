@@ -4,8 +4,6 @@ import (
 	"context"
 	"slices"
 
-	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/app/tasks"
 	"github.com/sosgo/sosgo/process"
 	"github.com/sosgo/sosgo/stackwalk"
@@ -14,26 +12,20 @@ import (
 // Serves reports whether a thread that waits does so again and again, as one that waits for its next work: a method of the program on its stack is in a
 // loop that is not counted, and does more in it than to wait until a condition changes. It does not if the IL can't be read.
 func Serves(ctx context.Context, p *process.Process, t *stackwalk.Thread) bool {
-	reader, err := tasks.Of(p)
+	r, err := Of(p)
 	if err != nil || t.Managed == nil || t.OS == nil {
 		return false
 	}
-	walker, err := p.Walker()
+	reader, err := tasks.Of(p)
 	if err != nil {
 		return false
 	}
-	for f := range walker.Walk(ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}) {
-		md, err := f.Method()
-		if f.Missing() != nil || err != nil {
+	s := &survey{r: r, ctx: ctx}
+	for f, err := range s.programFrames(t) {
+		if err != nil {
 			return false
 		}
-		if f.Kind != stackwalk.FrameManaged || md == nil {
-			continue
-		}
-		if name, err := dac.CodeOf(f.Runtime).MethodName(md, dac.MethodQualified); err != nil || answer.LibraryMethod(name) {
-			continue
-		}
-		if serves(reader, &f, md) {
+		if serves(reader, f) {
 			return true
 		}
 	}
@@ -41,21 +33,17 @@ func Serves(ctx context.Context, p *process.Process, t *stackwalk.Thread) bool {
 }
 
 // serves is Serves for the method of a frame.
-func serves(reader *tasks.Reader, f *stackwalk.Frame, md *dac.MethodDesc) bool {
-	at, err := ilOffset(f)
+func serves(reader *tasks.Reader, f *programFrame) bool {
+	at, err := ilOffset(&f.Frame)
 	if err != nil {
 		return false
 	}
-	body, err := dac.CodeOf(f.Runtime).IL(md)
-	if err != nil {
-		return false
-	}
-	loops, err := loopsAround(body.Code, at)
+	loops, err := loopsAround(f.body.Code, at)
 	if err != nil || len(loops) == 0 {
 		return false
 	}
-	calls, err := reader.CallsAround(md, at, tasks.Receiver{})
-	return err == nil && servesIn(body.Code, loops, slices.Concat(calls.Before, calls.Later))
+	calls, err := reader.CallsAround(f.md, at, tasks.Receiver{})
+	return err == nil && servesIn(f.body.Code, loops, slices.Concat(calls.Before, calls.Later))
 }
 
 // servesIn reports whether one of the loops of il is not counted, and works. calls are the method's.

@@ -685,17 +685,6 @@ func (l *Leads) Has(md *dac.MethodDesc) bool {
 	return err == nil && l.methods[programMethod{m.Addr, md.Token.Row()}]
 }
 
-// OnlyIn reports whether no methods but a list have a call that is sought. Where Open is set, what may call them could only begin anew what they
-// do already.
-func (l *Leads) OnlyIn(list []*dac.MethodDesc) bool {
-	return !slices.ContainsFunc(l.direct, func(m programMethod) bool {
-		return !slices.ContainsFunc(list, func(md *dac.MethodDesc) bool {
-			in, err := md.Module()
-			return err == nil && m == programMethod{in.Addr, md.Token.Row()}
-		})
-	})
-}
-
 // From reports whether the code of a method leads to a call that is sought, at the offsets that counts selects. inner is the method that the
 // statement at the offset at runs now, or "": its first call of inner does not count. this returns the receiver of md.
 func (l *Leads) From(md *dac.MethodDesc, counts func(offset int) bool, at int, inner string, this func() Receiver) (bool, error) {
@@ -753,7 +742,8 @@ func (l *Leads) of(path *ilcalls.Path, md *dac.MethodDesc, this func() Receiver)
 	return l.r.follow(on.Class, on.At, path)
 }
 
-// Only reports whether all methods with a call that is sought are among methods.
+// Only reports whether all methods with a call that is sought are among methods. Where Open is set, what may call them could only begin anew what they do
+// already.
 func (l *Leads) Only(methods []*dac.MethodDesc) bool {
 	return !slices.ContainsFunc(l.direct, func(m programMethod) bool {
 		return !slices.ContainsFunc(methods, func(md *dac.MethodDesc) bool {
@@ -824,7 +814,7 @@ func (l *Leads) Ran(direct bool) bool {
 	return false
 }
 
-// ran reports whether a method was compiled. What can't be read was not.
+// ran reports whether a method was compiled. One that can't be read counts as not compiled: nothing is concluded from it.
 func (l *Leads) ran(m programMethod) bool {
 	p, err := l.r.program.Get(l.r.readProgram)
 	if err != nil {

@@ -24,19 +24,6 @@ const (
 	keptWaits = "../../../../testdata/dumps/waits/net10-kept/net10-kept.dmp.zst"
 )
 
-// wholeWaits returns the waits of a whole process: it is known that all of the heap is there.
-func wholeWaits(t *testing.T, path string) *answer.Waits {
-	t.Helper()
-	d, err := sosgo.Open(path, sosgo.Options{Offline: true})
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = d.Close() })
-	v, err := d.View("")
-	require.NoError(t, err)
-	w, err := locks.Waits(t.Context(), v.Process, locks.Options{})
-	require.NoError(t, err)
-	return w
-}
-
 // TestLost: nobody living can end these waits. What would have ended them was collected, has failed, has ended, or stands behind such a wait itself.
 func TestLost(t *testing.T) {
 	w := wholeWaits(t, lostWaits)

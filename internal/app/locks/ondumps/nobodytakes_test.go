@@ -2,7 +2,6 @@ package ondumps_test
 
 import (
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -19,20 +18,9 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-const room = "../../../../testdata/dumps/waits/net10-room/net10-room.dmp.zst"
-
-// openRoom opens a dump with four full collections. The thread that took from "Gone" has ended; from the others code still takes that has an enumerator, a
+// A dump with four full collections. The thread that took from "Gone" has ended; from the others code still takes that has an enumerator, a
 // thread behind its wait, and a delegate in a static field.
-func openRoom(t *testing.T) *sosgo.Dump {
-	t.Helper()
-	if _, err := os.Stat(room); err != nil {
-		t.Skip("there are no canned dumps here")
-	}
-	d, err := sosgo.Open(room, sosgo.Options{Offline: true})
-	require.NoError(t, err)
-	t.Cleanup(func() { assert.NoError(t, d.Close()) })
-	return d
-}
+const room = "../../../../testdata/dumps/waits/net10-room/net10-room.dmp.zst"
 
 // fullQueues returns what is said of full collections, by the method that waits for room, with strength and severity in front.
 func fullQueues(t *testing.T, d *sosgo.Dump) map[string]string {
@@ -58,7 +46,7 @@ const noneTakes = "; no thread, suspended method or delegate that can still run 
 
 // TestNobodyTakes checks that nobody is said to take from a collection only where that is so.
 func TestNobodyTakes(t *testing.T) {
-	says := fullQueues(t, openRoom(t))
+	says := fullQueues(t, openCanned(t, room))
 	const unknown = "; the dump does not record who takes from it"
 	require.Len(t, says, 4, says)
 	assert.Contains(t, says["Shop.Room.AddGone"], noneTakes)
@@ -71,7 +59,7 @@ func TestNobodyTakes(t *testing.T) {
 // TestNobodyTakesInHoles leaves out a page at a time of what shows who takes. A page may have had the root or the object through which code gets at the
 // delegate, so nothing is said of the collections from which code still takes.
 func TestNobodyTakesInHoles(t *testing.T) {
-	d := openRoom(t)
+	d := openCanned(t, room)
 	sound := &testdump.Altered{Target: d.Target()}
 	whole := sound.Open(t, sosgo.Options{Offline: true})
 	statics := []target.Addr{0x7f68a2cd3000, 0x7f68a3230000, 0x7f68a3231000} // what the runtime records of the static field with the delegate

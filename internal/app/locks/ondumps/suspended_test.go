@@ -20,15 +20,29 @@ const (
 	idleWaits  = "../../../../testdata/dumps/waits/net10-idle/net10-idle.dmp.zst"
 )
 
-func waitsOf(t *testing.T, path string) *answer.Waits {
+// openCanned opens a canned dump.
+func openCanned(t *testing.T, path string) *sosgo.Dump {
 	t.Helper()
 	if _, err := os.Stat(path); err != nil {
 		t.Skip("there are no canned dumps here")
 	}
 	d, err := sosgo.Open(path, sosgo.Options{Offline: true})
 	require.NoError(t, err)
-	t.Cleanup(func() { _ = d.Close() })
-	out, err := reader(t, d).Waits(t.Context(), locks.Options{})
+	t.Cleanup(func() { assert.NoError(t, d.Close()) })
+	return d
+}
+
+func waitsOf(t *testing.T, path string) *answer.Waits {
+	t.Helper()
+	out, err := reader(t, openCanned(t, path)).Waits(t.Context(), locks.Options{})
+	require.NoError(t, err)
+	return out
+}
+
+// wholeWaits returns the waits of a whole process: it is known that all of the heap is there.
+func wholeWaits(t *testing.T, path string) *answer.Waits {
+	t.Helper()
+	out, err := locks.Waits(t.Context(), view(t, openCanned(t, path)).Process, locks.Options{})
 	require.NoError(t, err)
 	return out
 }
