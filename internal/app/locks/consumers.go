@@ -2,11 +2,10 @@ package locks
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/app/locks/internal/ilflow"
 	"github.com/sosgo/sosgo/internal/app/tasks"
-	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"
 )
@@ -40,7 +39,7 @@ func inTurn(groups ...*waiters) answer.Severity {
 
 // consumers finds the operations that wait in loops for promises.
 func (s *survey) consumers() {
-	loops, work := map[*tasks.AwaitPoint]awaitLoop{}, map[target.Addr]bool{}
+	loops, work := map[*tasks.AwaitPoint]ilflow.AwaitLoop{}, map[target.Addr]bool{}
 	for _, op := range s.ops {
 		if !op.own || op.request != "" || op.forgotten || op.thing.cause != tasks.CausePromise {
 			continue
@@ -64,7 +63,7 @@ func (s *survey) consumers() {
 }
 
 // turnOf looks at the methods on the way to the outermost one for a loop around the wait.
-func (s *survey) turnOf(op *operation, loops map[*tasks.AwaitPoint]awaitLoop) turn {
+func (s *survey) turnOf(op *operation, loops map[*tasks.AwaitPoint]ilflow.AwaitLoop) turn {
 	var list []*tasks.AwaitPoint
 	for _, a := range op.path {
 		p, err := s.found.tasks.AwaitOf(a)
@@ -82,13 +81,13 @@ func (s *survey) turnOf(op *operation, loops map[*tasks.AwaitPoint]awaitLoop) tu
 	for i, p := range list {
 		l, known := loops[p]
 		if !known {
-			l = loopOf(p)
+			l = ilflow.OfAwait(p)
 			loops[p] = l
 		}
-		if l.around {
+		if l.Around {
 			out = someTurn
 		}
-		if l.first && (l.endless || i+1 == len(list)) {
+		if l.First && (l.Endless || i+1 == len(list)) {
 			return eachTurn
 		}
 		if slices.ContainsFunc(p.Awaits, func(other int) bool { return other < p.At }) {
@@ -100,7 +99,7 @@ func (s *survey) turnOf(op *operation, loops map[*tasks.AwaitPoint]awaitLoop) tu
 
 // anyLoop returns whether one of the methods waits in a loop, if out does not say so.
 func (s *survey) anyLoop(out turn, list []*tasks.AwaitPoint) turn {
-	if slices.ContainsFunc(list, func(p *tasks.AwaitPoint) bool { return loopOf(p).around }) {
+	if slices.ContainsFunc(list, func(p *tasks.AwaitPoint) bool { return ilflow.OfAwait(p).Around }) {
 		return someTurn
 	}
 	return out
@@ -131,151 +130,4 @@ func (s *survey) hasWork(a target.Addr, queue bool) bool {
 		}
 	}
 	return false
-}
-
-// An awaitLoop is the loop around an await that says most.
-type awaitLoop struct {
-	around  bool // there is a loop, and it neither counts nor takes one element after the other
-	first   bool // no other await comes before this one in a turn
-	endless bool // only exceptions and cancellation end the loop
-}
-
-// loopOf finds the loop around an await. There may be one if the code can't be read.
-func loopOf(p *tasks.AwaitPoint) awaitLoop {
-	g, err := readFlow(&metadata.MethodBody{Code: p.Code})
-	if err != nil {
-		return awaitLoop{around: true}
-	}
-	loops, err := loopsAround(p.Code, p.At)
-	if err != nil {
-		return awaitLoop{around: true}
-	}
-	best := awaitLoop{}
-	for start, end := range loops {
-		c := cycle{g, start, end, p.Member}
-		if c.counts() {
-			continue
-		}
-		l := awaitLoop{around: true, first: c.first(p), endless: c.endless()}
-		if !best.around || l.first && (!best.first || l.endless) {
-			best = l
-		}
-	}
-	return best
-}
-
-// A cycle is a loop in IL.
-type cycle struct {
-	*flow
-	start, end int
-	member     func(metadata.Token) string
-}
-
-func (c *cycle) has(offset int) bool { return c.start <= offset && offset < c.end }
-
-// name returns the opcode of an instruction without the suffix of its short form.
-func (c *cycle) name(i int) string { return strings.TrimSuffix(c.code[i].Opcode.String(), ".s") }
-
-// calls reports whether the instruction at index i calls a method with one of the names.
-func (c *cycle) calls(i int, names ...string) bool {
-	if op := c.name(i); op != "call" && op != "callvirt" {
-		return false
-	}
-	method := c.member(c.code[i].Token())
-	return slices.Contains(names, method[strings.LastIndexByte(method, '.')+1:])
-}
-
-// counts reports whether the loop compares two values to go on, or takes one element after the other.
-func (c *cycle) counts() bool {
-	for i := range c.code {
-		in := &c.code[i]
-		if !c.has(in.Offset) {
-			continue
-		}
-		if c.calls(i, "MoveNext", "MoveNextAsync") && c.innermost(in.Offset) {
-			return true
-		}
-		if !isBranch(in) || in.Target() != c.start || in.Offset < c.start {
-			continue
-		}
-		switch name := c.name(i); {
-		case name == "br", strings.HasPrefix(name, "leave"):
-		case strings.HasPrefix(name, "brtrue"), strings.HasPrefix(name, "brfalse"):
-			if k := c.tested(i); k >= 0 && (strings.HasPrefix(c.name(k), "clt") || strings.HasPrefix(c.name(k), "cgt")) {
-				return true
-			}
-		default:
-			return true
-		}
-	}
-	return false
-}
-
-// innermost reports whether no smaller loop is around an offset.
-func (c *cycle) innermost(offset int) bool {
-	for i := range c.code {
-		in := &c.code[i]
-		if isBranch(in) && in.Target() > c.start && in.Target() <= offset && offset < in.Offset+in.Size {
-			return false
-		}
-	}
-	return true
-}
-
-// tested returns the index of the instruction with the result that the branch at index i tests, through local variables and negations, or -1.
-func (c *cycle) tested(i int) int {
-	for i--; i >= 0; i-- {
-		switch name := c.name(i); {
-		case name == "nop", name == "ldc.i4.0", name == "ceq", strings.HasPrefix(name, "ldloc"), strings.HasPrefix(name, "stloc"):
-		default:
-			return i
-		}
-	}
-	return -1
-}
-
-// first reports whether a turn of the loop gets to the await before all others. Compilers put the condition of a loop at its end, and jump to it.
-func (c *cycle) first(p *tasks.AwaitPoint) bool {
-	entry := c.start
-	if i := c.at[c.start]; i > 0 && c.name(i-1) == "br" && c.has(c.code[i-1].Target()) {
-		entry = c.code[i-1].Target()
-	}
-	order := func(offset int) int {
-		if offset < entry {
-			offset += c.end - c.start
-		}
-		return offset
-	}
-	return !slices.ContainsFunc(p.Awaits, func(other int) bool { return c.has(other) && order(other) < order(p.At) })
-}
-
-// endless reports whether only exceptions and cancellation end the loop. Where a method suspends it is left, too.
-func (c *cycle) endless() bool {
-	for i := range c.code {
-		if !c.has(c.code[i].Offset) {
-			continue
-		}
-		name := c.name(i)
-		out := name == "ret" || name == "jmp"
-		for _, to := range c.next(i) {
-			out = out || !c.has(to)
-		}
-		if out && !c.suspends(i) && !c.canceled(i) {
-			return false
-		}
-	}
-	return true
-}
-
-// suspends reports whether the instruction at index i leaves the method behind the start of an await.
-func (c *cycle) suspends(i int) bool {
-	for i--; i >= 0 && c.name(i) == "nop"; i-- {
-	}
-	return i >= 0 && c.calls(i, "AwaitUnsafeOnCompleted", "AwaitOnCompleted")
-}
-
-// canceled reports whether the branch at index i tests whether to stop.
-func (c *cycle) canceled(i int) bool {
-	k := c.tested(i)
-	return k >= 0 && strings.HasPrefix(c.name(i), "br") && c.calls(k, "get_IsCancellationRequested")
 }

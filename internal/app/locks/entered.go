@@ -6,6 +6,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/internal/app/locks/internal/ilflow"
 	"github.com/sosgo/sosgo/internal/app/tasks"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/stackwalk"
@@ -149,7 +150,7 @@ func isSynchronized(md *dac.MethodDesc) (bool, error) {
 
 // enteredIn reports whether the calls that are done have entered the lock at a and not left it. refers reports whether the frame refers to the lock: it
 // decides where the code does not show what a call enters. What a loop may have done before is not known.
-func enteredIn(around *tasks.Around, loops map[int]int, a target.Addr, refers func() bool) possession {
+func enteredIn(around *tasks.Around, loops ilflow.Loops, a target.Addr, refers func() bool) possession {
 	var entered []target.Addr // and not left
 	out := heldUnseen
 	for i := range around.Before {

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/app/locks/internal/ilflow"
 	"github.com/sosgo/sosgo/internal/app/tasks"
 	"github.com/sosgo/sosgo/internal/words"
 	"github.com/sosgo/sosgo/stackwalk"
@@ -23,7 +24,7 @@ func TestEnteredIn(t *testing.T) {
 	for _, c := range []struct {
 		why    string
 		around tasks.Around
-		loops  map[int]int
+		loops  ilflow.Loops
 		refers bool
 		want   possession
 	}{
@@ -35,8 +36,8 @@ func TestEnteredIn(t *testing.T) {
 		{"past Enter of an unknown object", tasks.Around{Before: []tasks.Call{unknown}}, nil, false, heldUnread},
 		{"past Enter of an unknown object, with a reference to the lock", tasks.Around{Before: []tasks.Call{unknown}}, nil, true, heldEntered},
 		{"past Enter of another", tasks.Around{Before: []tasks.Call{call("Lock.EnterScope", other, 4)}}, nil, true, heldUnseen},
-		{"about to enter", tasks.Around{Later: []tasks.Call{call("Monitor.Enter", gate, 14)}}, map[int]int{0: 8}, true, heldUnseen},
-		{"in a loop", tasks.Around{Later: []tasks.Call{call("ReaderWriterLockSlim.EnterWriteLock", gate, 14)}}, map[int]int{0: 20}, true, heldUnread},
+		{"about to enter", tasks.Around{Later: []tasks.Call{call("Monitor.Enter", gate, 14)}}, ilflow.Loops{0: 8}, true, heldUnseen},
+		{"in a loop", tasks.Around{Later: []tasks.Call{call("ReaderWriterLockSlim.EnterWriteLock", gate, 14)}}, ilflow.Loops{0: 20}, true, heldUnread},
 	} {
 		assert.Equal(t, c.want, enteredIn(&c.around, c.loops, gate, func() bool { return c.refers }), c.why)
 	}

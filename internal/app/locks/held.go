@@ -7,6 +7,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/internal/app/locks/internal/ilflow"
 	"github.com/sosgo/sosgo/internal/threads"
 	"github.com/sosgo/sosgo/internal/words"
 	"github.com/sosgo/sosgo/stackwalk"
@@ -168,7 +169,7 @@ func (s *survey) making(t *stackwalk.Thread, isMaker func(method string) bool) r
 			if err != nil {
 				return isBusy
 			}
-			loops, err := allLoops(body.Code) // the place in optimized code is not exact
+			loops, err := ilflow.All(body.Code) // the place in optimized code is not exact
 			if !inner && err == nil {
 				_, loops, err = s.loopsOf(&f, md)
 			}
@@ -176,9 +177,9 @@ func (s *survey) making(t *stackwalk.Thread, isMaker func(method string) bool) r
 			switch {
 			case err != nil || callsErr != nil:
 				return isBusy
-			case inner && spinsIn(body.Code, loops, calls):
+			case inner && loops.Spin(body.Code, calls):
 				return isStuck
-			case !endsLoops(body.Code, loops):
+			case !loops.End(body.Code):
 				return isBusy
 			}
 			inner = false

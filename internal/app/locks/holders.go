@@ -8,6 +8,7 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/app/locks/internal/ilflow"
 	"github.com/sosgo/sosgo/internal/app/tasks"
 	"github.com/sosgo/sosgo/internal/words"
 	"github.com/sosgo/sosgo/metadata"
@@ -185,7 +186,7 @@ func (s *survey) use(l *lock) *semaphoreUse {
 // entered finds the methods that are past their own wait for a semaphore, and the methods that enter one for their
 // callers.
 func (s *survey) entered(waits map[target.Addr]*operation) (entries []entry, err error) {
-	flows := map[*tasks.AwaitPoint]*flow{}
+	flows := map[*tasks.AwaitPoint]*ilflow.Flow{}
 	for m, err := range s.set.Suspended(s.ctx, wantsSemaphore, givesBack) {
 		if err != nil {
 			return nil, err
@@ -236,21 +237,21 @@ func (s *survey) entered(waits map[target.Addr]*operation) (entries []entry, err
 }
 
 // left reports whether a suspended method has given back for sure what it entered by its call at index i. flows caches the control flow of methods.
-func (s *survey) left(m *tasks.Suspended, i int, flows map[*tasks.AwaitPoint]*flow) bool {
+func (s *survey) left(m *tasks.Suspended, i int, flows map[*tasks.AwaitPoint]*ilflow.Flow) bool {
 	p, err := s.found.tasks.AwaitOf(m.Object)
 	if err != nil || p == nil {
 		return false
 	}
 	g, known := flows[p]
 	if !known {
-		if g, err = readFlow(&metadata.MethodBody{Code: p.Code, Clauses: p.Clauses}); err != nil {
+		if g, err = ilflow.ReadFlow(&metadata.MethodBody{Code: p.Code, Clauses: p.Clauses}); err != nil {
 			g = nil
 		}
 		flows[p] = g
 	}
 	in := &m.Calls[i]
 	return g != nil && slices.ContainsFunc(m.Calls[i+1:], func(c tasks.Call) bool {
-		return releasesPermit(c.Method) && c.Object == in.Object && g.leaves(in.Offset, c.Offset, p.At)
+		return releasesPermit(c.Method) && c.Object == in.Object && g.Leaves(in.Offset, c.Offset, p.At)
 	})
 }
 

@@ -432,19 +432,6 @@ func TestSleeps(t *testing.T) {
 	}
 }
 
-// TestLoopsBehind checks that a loop counts if it begins behind the call that entered a semaphore, and that any counts in another method.
-func TestLoopsBehind(t *testing.T) {
-	il := []byte{0x00, 0x00, 0x00, 0x2d, 0xfc, 0x2b, 0xf9} // 0: nop, 1: nop, nop, brtrue.s 1, br.s 0
-	for _, c := range []struct {
-		at, entered int
-		want        bool
-	}{{2, 0, true}, {2, 1, false}, {5, 0, true}, {5, 1, false}, {2, 2, false}} {
-		assert.Equal(t, c.want, loopsBehind(il, c.at, c.entered), c)
-	}
-	assert.False(t, loopsBehind([]byte{0x00, 0x2a}, 1, 0), "no loop")
-	assert.True(t, loopsBehind([]byte{0x28, 0x01}, 0, 1), "unreadable")
-}
-
 // TestPasses checks that one or two operations that wait for a semaphore are no finding while what entered it runs on a thread.
 func TestPasses(t *testing.T) {
 	const box, task = 0x10, 0x20

@@ -6,6 +6,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/internal/app/locks/internal/ilflow"
 	"github.com/sosgo/sosgo/internal/app/tasks"
 	"github.com/sosgo/sosgo/internal/words"
 	"github.com/sosgo/sosgo/metadata"
@@ -39,7 +40,7 @@ func (g *grapher) mayBeLost(d *dependent) bool {
 	if slices.ContainsFunc(d.ops, func(op *operation) bool { return op.forgotten }) {
 		return false // that is proved, and said
 	}
-	loops := map[*tasks.AwaitPoint]awaitLoop{}
+	loops := map[*tasks.AwaitPoint]ilflow.AwaitLoop{}
 	return d.lasts && !slices.ContainsFunc(d.waits, g.s.takesNext) &&
 		!slices.ContainsFunc(d.ops, func(op *operation) bool { return op.entry || op.idle() != "" || g.s.turnOf(op, loops) != noTurn })
 }
@@ -84,11 +85,11 @@ func (s *survey) turns(f *codeFrame, inner bool) bool {
 	if err != nil {
 		return true
 	}
-	g, err := readFlow(&body)
+	g, err := ilflow.ReadFlow(&body)
 	if err != nil {
 		return true
 	}
-	loops, err := loopsAround(body.Code, f.at)
+	loops, err := ilflow.Around(body.Code, f.at)
 	if err != nil {
 		return true
 	}
@@ -97,8 +98,7 @@ func (s *survey) turns(f *codeFrame, inner bool) bool {
 		return true
 	}
 	for start, end := range loops {
-		c := cycle{g, start, end, func(t metadata.Token) string { return tasks.MemberName(meta, t) }}
-		if c.counts() {
+		if g.Counts(start, end, func(t metadata.Token) string { return tasks.MemberName(meta, t) }) {
 			continue
 		}
 		if inner || !slices.ContainsFunc(around.Before, func(call tasks.Call) bool { return call.Offset >= start && getsWork(call.Method) }) {

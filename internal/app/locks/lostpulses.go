@@ -7,6 +7,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/internal/app/locks/internal/ilflow"
 	"github.com/sosgo/sosgo/internal/words"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/stackwalk"
@@ -149,12 +150,12 @@ func (s *survey) emptyWhile(t *stackwalk.Thread, f *stackwalk.Frame, md *dac.Met
 	if wait < 0 || len(tests) == 0 {
 		return none, 0, nil
 	}
-	g, err := readFlow(&body)
+	g, err := ilflow.ReadFlow(&body)
 	if err != nil {
 		return none, 0, err
 	}
 	for _, a := range sortedValues(tests) {
-		if !g.zeroAt(wait, func(call int) bool { return tests[call] == a }) {
+		if !g.ZeroAt(wait, func(call int) bool { return tests[call] == a }) {
 			continue
 		}
 		o, err := s.r.b.Objects().TrustedObject(a)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/app/locks/internal/ilflow"
 	"github.com/sosgo/sosgo/internal/app/tasks"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
@@ -301,7 +302,7 @@ func (s *survey) readsAgain(m *tasks.Suspended, reads func(tasks.Call) bool) boo
 	if err != nil || p == nil {
 		return false
 	}
-	loops, err := loopsAround(p.Code, p.At)
+	loops, err := ilflow.Around(p.Code, p.At)
 	if err != nil {
 		return false
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/internal/app/locks/internal/ilflow"
 	"github.com/sosgo/sosgo/internal/app/shapes"
 	"github.com/sosgo/sosgo/internal/app/tasks"
 	"github.com/sosgo/sosgo/internal/base/compilernames"
@@ -729,22 +730,9 @@ func (s *survey) constantArgument(f *stackwalk.Frame, md *dac.MethodDesc) (value
 		}
 		if at := in.Offset+in.Size > il; at && in.Opcode.String() == "call" {
 			return value, known
-		} else if value, known = constantOf(&in); at && !known {
+		} else if value, known = ilflow.Constant(&in); at && !known {
 			return 0, false // another call may follow
 		}
-	}
-	return 0, false
-}
-
-// constantOf returns the number that an instruction loads.
-func constantOf(in *metadata.Instruction) (value int64, ok bool) {
-	switch name := in.Opcode.String(); {
-	case name == "ldc.i4.m1":
-		return -1, true
-	case name == "ldc.i4" || name == "ldc.i4.s":
-		return in.Int(), true
-	case strings.HasPrefix(name, "ldc.i4."):
-		return int64(name[len(name)-1] - '0'), true
 	}
 	return 0, false
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/graph"
+	"github.com/sosgo/sosgo/internal/app/locks/internal/ilflow"
 	"github.com/sosgo/sosgo/internal/app/tasks"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/stackwalk"
@@ -127,11 +128,11 @@ func (s *survey) codeOf(t *stackwalk.Thread, f *stackwalk.Frame, inner string) (
 
 // pathsFrom returns where a method may go from an offset in its IL.
 func pathsFrom(md *dac.MethodDesc, body *metadata.MethodBody, offset int) (*codePaths, error) {
-	g, err := readFlow(body)
+	g, err := ilflow.ReadFlow(body)
 	if err != nil {
 		return nil, err
 	}
-	p := &codePaths{loops: loopsBehind(body.Code, offset, 0), after: g.after(offset)}
+	p := &codePaths{loops: ilflow.Behind(body.Code, offset, 0), after: g.After(offset)}
 	p.loads, err = tasks.Loads(md, body, func(offset int) bool { return p.after == nil || p.after[offset] })
 	if err != nil {
 		return nil, err

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/app/locks/internal/ilflow"
 	"github.com/sosgo/sosgo/internal/words"
 	"github.com/sosgo/sosgo/objects"
 )
@@ -165,7 +166,7 @@ func andOthers(first answer.Statement, n int) answer.Statement {
 func (s *survey) loops(op *operation) bool {
 	for _, a := range op.path[max(slices.Index(op.path, op.box), 0):] {
 		at, err := s.found.tasks.AwaitOf(a)
-		if err != nil || at != nil && loopsBehind(at.Code, at.At, 0) {
+		if err != nil || at != nil && ilflow.Behind(at.Code, at.At, 0) {
 			return true
 		}
 	}

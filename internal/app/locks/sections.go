@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sosgo/sosgo/internal/app/locks/internal/ilflow"
 	"github.com/sosgo/sosgo/internal/app/tasks"
 	"github.com/sosgo/sosgo/stackwalk"
 )
@@ -34,14 +35,14 @@ func (s *survey) sectionOf(t *stackwalk.Thread) section {
 			return sectionUnknown
 		}
 		if inner {
-			inner, spins = false, spinsIn(f.body.Code, around, calls)
+			inner, spins = false, around.Spin(f.body.Code, calls)
 		}
 		entered := enteredAt(calls)
 		if entered < 0 {
 			pending = pending || len(around) > 0
 			continue
 		}
-		found, loops, pending = true, loops || pending || loopsBehind(f.body.Code, at, entered), false
+		found, loops, pending = true, loops || pending || ilflow.Behind(f.body.Code, at, entered), false
 	}
 	switch {
 	case !found:
@@ -66,17 +67,4 @@ func enteredAt(calls *tasks.Around) int {
 		return -1
 	}
 	return calls.Before[at].Offset
-}
-
-// spinsIn reports whether one of the loops only reads, compares and waits.
-func spinsIn(il []byte, loops map[int]int, calls *tasks.Around) bool {
-	for start, end := range loops {
-		works := slices.ContainsFunc(slices.Concat(calls.Before, calls.Later), func(c tasks.Call) bool {
-			return c.Offset >= start && c.Offset < end && (c.Unknown || !onlyWaits(c.Method))
-		})
-		if reads, _, err := readsInLoop(il[start:end]); err == nil && reads && !works {
-			return true
-		}
-	}
-	return false
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/sosgo/sosgo/internal/app/locks/internal/ilflow"
 	"github.com/sosgo/sosgo/internal/app/tasks"
 	"github.com/sosgo/sosgo/process"
 	"github.com/sosgo/sosgo/stackwalk"
@@ -38,28 +39,12 @@ func serves(reader *tasks.Reader, f *programFrame) bool {
 	if err != nil {
 		return false
 	}
-	loops, err := loopsAround(f.body.Code, at)
+	loops, err := ilflow.Around(f.body.Code, at)
 	if err != nil || len(loops) == 0 {
 		return false
 	}
 	calls, err := reader.CallsAround(f.md, at, tasks.Receiver{})
-	return err == nil && servesIn(f.body.Code, loops, slices.Concat(calls.Before, calls.Later))
-}
-
-// servesIn reports whether one of the loops of il is not counted, and works. calls are the method's.
-func servesIn(il []byte, loops map[int]int, calls []tasks.Call) bool {
-	for start, end := range loops {
-		if counted(il, map[int]int{start: end}) {
-			continue
-		}
-		works := slices.ContainsFunc(calls, func(c tasks.Call) bool {
-			return c.Offset >= start && c.Offset < end && c.Method != "Monitor.Wait" && c.Method != "WaitHandle.WaitOne" && !onlyWaits(c.Method)
-		})
-		if reads, _, err := readsInLoop(il[start:end]); err == nil && (works || !reads) {
-			return true
-		}
-	}
-	return false
+	return err == nil && loops.Serve(f.body.Code, slices.Concat(calls.Before, calls.Later))
 }
 
 // inLoop reports whether a method of the program on a thread's stack is in a loop. Code that can't be read may be.

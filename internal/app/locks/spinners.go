@@ -5,9 +5,7 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/internal/app/tasks"
 	"github.com/sosgo/sosgo/internal/threads"
-	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/stackwalk"
 )
 
@@ -63,63 +61,5 @@ func (s *survey) spinsAt(at *stand) bool {
 		return false
 	}
 	calls, err := s.around(at.thread, &at.frame, at.method)
-	return err == nil && onlyReads(body.Code, loops, slices.Concat(calls.Before, calls.Later))
-}
-
-// onlyReads reports whether the outermost of the loops of il around one place has no effect but to wait for another thread: it sleeps for no time, and does not go
-// on from one object to the next.
-func onlyReads(il []byte, loops map[int]int, calls []tasks.Call) bool {
-	start, end := len(il), 0
-	for from, to := range loops {
-		start, end = min(start, from), max(end, to)
-	}
-	if start >= end {
-		return false
-	}
-	var code []metadata.Instruction
-	for in, err := range metadata.Instructions(il[start:end]) {
-		if err != nil {
-			return false
-		}
-		if in.Opcode.String() != "nop" {
-			code = append(code, in)
-		}
-	}
-	if reads, follows, err := readsInLoop(il[start:end]); err != nil || !reads || follows {
-		return false
-	}
-	for i := range code {
-		if isStore(&code[i]) && !tested(code, i) {
-			return false
-		}
-	}
-	return !slices.ContainsFunc(calls, func(c tasks.Call) bool {
-		if c.Offset < start || c.Offset >= end {
-			return false
-		}
-		if c.Method == "Thread.Sleep" {
-			i := slices.IndexFunc(code, func(in metadata.Instruction) bool { return in.Offset == c.Offset-start })
-			if i < 1 {
-				return true
-			}
-			ms, known := constantOf(&code[i-1])
-			return !known || ms != 0
-		}
-		return c.Unknown || !onlyWaits(c.Method)
-	})
-}
-
-func isStore(in *metadata.Instruction) bool {
-	_, verb, ok := accessed(in)
-	return ok && verb == "st"
-}
-
-// tested reports whether the value that the instruction at i stores is only for the branch behind it, as without optimization.
-func tested(code []metadata.Instruction, i int) bool {
-	if i+2 >= len(code) {
-		return false
-	}
-	to, _, _ := accessed(&code[i])
-	from, verb, ok := accessed(&code[i+1])
-	return ok && verb == "ld" && from == to && isBranch(&code[i+2])
+	return err == nil && loops.OutermostSpins(body.Code, slices.Concat(calls.Before, calls.Later))
 }

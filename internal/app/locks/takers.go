@@ -6,10 +6,10 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/internal/app/locks/internal/ilflow"
 	"github.com/sosgo/sosgo/internal/app/tasks"
 	"github.com/sosgo/sosgo/internal/base/compilernames"
 	"github.com/sosgo/sosgo/internal/words"
-	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
 )
@@ -82,7 +82,7 @@ func (s *survey) takesIn(t *stackwalk.Thread, f *stackwalk.Frame, md *dac.Method
 }
 
 // loopsOf returns the IL offset at which a frame stands, and the loops of its method around it: their ends by their starts.
-func (s *survey) loopsOf(f *stackwalk.Frame, md *dac.MethodDesc) (at int, loops map[int]int, err error) {
+func (s *survey) loopsOf(f *stackwalk.Frame, md *dac.MethodDesc) (at int, loops ilflow.Loops, err error) {
 	if at, err = ilOffset(f); err != nil {
 		return 0, nil, err
 	}
@@ -90,22 +90,8 @@ func (s *survey) loopsOf(f *stackwalk.Frame, md *dac.MethodDesc) (at int, loops 
 	if err != nil {
 		return 0, nil, err
 	}
-	loops, err = loopsAround(body.Code, at)
+	loops, err = ilflow.Around(body.Code, at)
 	return at, loops, err
-}
-
-// loopsAround returns the loops of il around an offset: their ends by their starts.
-func loopsAround(il []byte, at int) (map[int]int, error) {
-	loops := map[int]int{}
-	for in, err := range metadata.Instructions(il) {
-		if err != nil {
-			return nil, err
-		}
-		if isBranch(&in) && in.Target() <= at && at < in.Offset+in.Size {
-			loops[in.Target()] = in.Offset + in.Size // the last jump to a start ends the loop
-		}
-	}
-	return loops, nil
 }
 
 // suspendedTakers finds the suspended methods that take from a collection again and again.

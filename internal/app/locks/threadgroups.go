@@ -2,18 +2,17 @@ package locks
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/internal/app/locks/internal/ilflow"
 	"github.com/sosgo/sosgo/internal/base/compilernames"
 	"github.com/sosgo/sosgo/internal/image/nativecode"
 	"github.com/sosgo/sosgo/internal/threads"
 	"github.com/sosgo/sosgo/internal/words"
-	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
 )
@@ -188,7 +187,7 @@ func (g *grapher) running(list []stand) (out []answer.Verdict) {
 		}
 	}
 	for i := range rings {
-		if !rings[i].compares {
+		if !rings[i].Compares {
 			add(g.spinning(rings[i].threads, &rings[i], nil))
 		}
 	}
@@ -268,7 +267,7 @@ func (g *grapher) spinning(list []stand, ring *circle, unread error) *answer.Ver
 		g.s.gaps.Note(unread)
 	}
 	switch {
-	case ring != nil && (ring.onlyNull || ring.absent || follows && (busy || len(list) >= manyFollowing)):
+	case ring != nil && (ring.OnlyNull || ring.absent || follows && (busy || len(list) >= manyFollowing)):
 		return ring.conclude(conclude, busy, method, said(words.IsThread, words.AreThreads), cpu)
 	case follows && len(list) < manyFollowing && !busy:
 		return nil
@@ -286,10 +285,6 @@ func (g *grapher) spinning(list []stand, ring *circle, unread error) *answer.Ver
 	return nil
 }
 
-// waitingCalls are methods of the class library that a loop without work calls.
-var waitingCalls = []string{"SpinWait.", "Thread.SpinWait", "Thread.Yield", "Thread.Sleep", "Thread.MemoryBarrier", "Volatile.Read", "Interlocked.CompareExchange", "Interlocked.Exchange",
-	"Interlocked.Read", "Interlocked.MemoryBarrier"}
-
 // onlySpins reports whether a method loops and only reads, compares and waits, and whether the loop follows references,
 // as from one element of a list to the next.
 func (s *survey) onlySpins(md *dac.MethodDesc) (spins, follows bool, err error) {
@@ -297,7 +292,7 @@ func (s *survey) onlySpins(md *dac.MethodDesc) (spins, follows bool, err error) 
 	if err != nil {
 		return false, false, err
 	}
-	loops, follows, err := readsInLoop(body.Code)
+	loops, follows, err := ilflow.ReadsOnly(body.Code)
 	if !loops || err != nil {
 		return false, false, err
 	}
@@ -305,51 +300,8 @@ func (s *survey) onlySpins(md *dac.MethodDesc) (spins, follows bool, err error) 
 	if err != nil {
 		return false, false, err
 	}
-	if slices.ContainsFunc(calls, func(name string) bool { return !onlyWaits(name) }) {
+	if slices.ContainsFunc(calls, func(name string) bool { return !ilflow.OnlyWaits(name) }) {
 		return false, false, nil
 	}
 	return true, follows, nil
 }
-
-// onlyWaits reports whether a called method reads a property or waits.
-func onlyWaits(name string) bool {
-	_, method, _ := strings.Cut(name, ".")
-	return strings.HasPrefix(method, "get_") || slices.ContainsFunc(waitingCalls, func(p string) bool { return strings.HasPrefix(name, p) })
-}
-
-// readsInLoop reports whether il loops without side effects, and whether it follows a linked list (x = x.field).
-func readsInLoop(il []byte) (loops, follows bool, err error) {
-	loaded, field := "", false // the variable loaded last, and whether a field of it was read since
-	for in, err := range metadata.Instructions(il) {
-		if err != nil {
-			return false, false, err
-		}
-		name := in.Opcode.String()
-		variable := strings.TrimLeft(name, "ldst") // of ldloc.0 and stloc.0: oc.0
-		if in.Kind != metadata.OperandNone {
-			variable += fmt.Sprint(in.Int())
-		}
-		switch {
-		case strings.HasPrefix(name, "ldloc") || strings.HasPrefix(name, "ldarg"):
-			loaded, field = variable, false
-		case name == "ldfld":
-			field = loaded != ""
-		default:
-			follows = follows || field && variable == loaded && strings.HasPrefix(name, "st")
-			loaded, field = "", false
-		}
-		for _, p := range workingOpcodes {
-			if strings.HasPrefix(name, p) {
-				return false, false, nil
-			}
-		}
-		if (in.Kind == metadata.OperandBranch8 || in.Kind == metadata.OperandBranch32) && in.Target() <= in.Offset {
-			loops = true
-		}
-	}
-	return loops, follows && loops, nil
-}
-
-// workingOpcodes are prefixes of the names of IL instructions that do more than wait.
-var workingOpcodes = []string{"stfld", "stsfld", "stind", "stelem", "stobj", "starg", "cpblk", "cpobj", "initblk", "newobj", "newarr", "box", "throw", "rethrow", "calli", "jmp",
-	"add", "sub", "mul", "div", "rem", "neg", "not", "shl", "shr", "xor", "localloc"}

@@ -3,6 +3,7 @@ package locks
 import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/internal/app/locks/internal/ilflow"
 	"github.com/sosgo/sosgo/internal/app/tasks"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/stackwalk"
@@ -76,7 +77,7 @@ func (s *survey) threadRepeats(h *holder, runs bool) bool {
 		if f.SP == h.frame {
 			entered = h.entered
 		}
-		if !pieces && h.loops(&body, at, entered) && !(runs && computes(&body, at, entered)) {
+		if !pieces && h.loops(&body, at, entered) && !(runs && ilflow.Compute(&body, at, entered)) {
 			return true
 		}
 		pieces = false
@@ -87,60 +88,24 @@ func (s *survey) threadRepeats(h *holder, runs bool) bool {
 	return true
 }
 
-// loopsBehind reports whether a loop of il around an offset begins behind another offset.
-func loopsBehind(il []byte, at, entered int) bool {
-	loops, err := loopsAround(il, at)
-	if err != nil {
-		return true
-	}
-	for start := range loops {
-		if entered == 0 || start > entered {
-			return true
-		}
-	}
-	return false
-}
-
-// loops is loopsBehind for the method of a holder that has entered at the offset entered, or, with an entered of 0, for one between it and its wait. Loops that
+// loops is ilflow.Behind for the method of a holder that has entered at the offset entered, or, with an entered of 0, for one between it and its wait. Loops that
 // give back in each turn what the holder has entered do not count, as of a walk along a list that locks the next node before it leaves this one.
 func (h *holder) loops(body *metadata.MethodBody, at, entered int) bool {
 	if entered == 0 || len(h.given) == 0 {
-		return loopsBehind(body.Code, at, entered)
+		return ilflow.Behind(body.Code, at, entered)
 	}
-	loops, err := loopsAround(body.Code, at)
+	loops, err := ilflow.Around(body.Code, at)
 	if err != nil {
 		return true
 	}
-	g, err := readFlow(body)
+	g, err := ilflow.ReadFlow(body)
 	if err != nil {
 		return true
 	}
 	for start, end := range loops {
-		if start > entered && !g.passesEachTurn(start, end, h.given) {
+		if start > entered && !g.PassesEachTurn(start, end, h.given) {
 			return true
 		}
 	}
 	return false
-}
-
-// computes reports whether each loop around an offset that begins behind another offset counts, and does more than read: it ends by itself.
-func computes(body *metadata.MethodBody, at, entered int) bool {
-	g, err := readFlow(body)
-	if err != nil {
-		return false
-	}
-	loops, err := loopsAround(body.Code, at)
-	if err != nil {
-		return false
-	}
-	for start, end := range loops {
-		if entered != 0 && start <= entered {
-			continue
-		}
-		c := cycle{g, start, end, func(metadata.Token) string { return "" }}
-		if reads, _, err := readsInLoop(body.Code[start:end]); err != nil || reads || !c.counts() {
-			return false
-		}
-	}
-	return true
 }

@@ -1,4 +1,4 @@
-package locks
+package ilflow
 
 import (
 	"testing"
@@ -21,25 +21,25 @@ func TestLoopOf(t *testing.T) {
 		clt, store         = "\xfe\x04", "\x0a"
 	)
 	names := map[metadata.Token]string{1: "AsyncTaskMethodBuilder.AwaitUnsafeOnCompleted", 2: "CancellationToken.get_IsCancellationRequested", 3: "Enumerator.MoveNext"}
-	around := awaitLoop{around: true}
+	around := AwaitLoop{Around: true}
 	for name, c := range map[string]struct {
 		code string
-		want awaitLoop
+		want AwaitLoop
 	}{
-		"no loop":                      {await + ret, awaitLoop{}},
-		"for ever":                     {await + br + "\xfd" + ret, awaitLoop{true, true, true}},
-		"for ever, and suspends":       {await + suspend + "\x02" + br + "\xf6" + ret, awaitLoop{true, true, true}},
-		"until a token says so":        {br + "\x01" + await + canceled + brtrue + "\xf8" + ret, awaitLoop{true, true, true}},
-		"while it holds":               {br + "\x01" + await + load + brtrue + "\xfc" + ret, awaitLoop{true, true, false}},
-		"with a way out":               {await + load + brtrue + "\x02" + br + "\xfa" + ret, awaitLoop{true, true, false}},
-		"behind another":               {other + await + br + "\xfb" + ret, awaitLoop{true, false, true}},
-		"before another":               {await + other + br + "\xfb" + ret, awaitLoop{true, true, true}},
-		"in the condition":             {br + "\x02" + other + await + load + brtrue + "\xfa" + ret, awaitLoop{true, true, false}},
+		"no loop":                      {await + ret, AwaitLoop{}},
+		"for ever":                     {await + br + "\xfd" + ret, AwaitLoop{true, true, true}},
+		"for ever, and suspends":       {await + suspend + "\x02" + br + "\xf6" + ret, AwaitLoop{true, true, true}},
+		"until a token says so":        {br + "\x01" + await + canceled + brtrue + "\xf8" + ret, AwaitLoop{true, true, true}},
+		"while it holds":               {br + "\x01" + await + load + brtrue + "\xfc" + ret, AwaitLoop{true, true, false}},
+		"with a way out":               {await + load + brtrue + "\x02" + br + "\xfa" + ret, AwaitLoop{true, true, false}},
+		"behind another":               {other + await + br + "\xfb" + ret, AwaitLoop{true, false, true}},
+		"before another":               {await + other + br + "\xfb" + ret, AwaitLoop{true, true, true}},
+		"in the condition":             {br + "\x02" + other + await + load + brtrue + "\xfa" + ret, AwaitLoop{true, true, false}},
 		"behind the condition's await": {br + "\x01" + await + other + load + brtrue + "\xfa" + ret, around},
-		"counts":                       {br + "\x01" + await + load + load + blt + "\xfb" + ret, awaitLoop{}},
-		"counts, not optimized":        {br + "\x01" + await + load + load + clt + store + load + brtrue + "\xf7" + ret, awaitLoop{}},
-		"one after the other":          {br + "\x01" + await + moveNext + brtrue + "\xf8" + ret, awaitLoop{}},
-		"before one after the other":   {await + br + "\x00" + moveNext + brtrue + "\xf9" + br + "\xf4" + ret, awaitLoop{true, true, true}},
+		"counts":                       {br + "\x01" + await + load + load + blt + "\xfb" + ret, AwaitLoop{}},
+		"counts, not optimized":        {br + "\x01" + await + load + load + clt + store + load + brtrue + "\xf7" + ret, AwaitLoop{}},
+		"one after the other":          {br + "\x01" + await + moveNext + brtrue + "\xf8" + ret, AwaitLoop{}},
+		"before one after the other":   {await + br + "\x00" + moveNext + brtrue + "\xf9" + br + "\xf4" + ret, AwaitLoop{true, true, true}},
 		"can't be read":                {await + "\x2b", around},
 	} {
 		p := &tasks.AwaitPoint{Code: []byte(c.code), At: -1, Member: func(token metadata.Token) string { return names[token] }}
@@ -53,6 +53,6 @@ func TestLoopOf(t *testing.T) {
 				p.Awaits = append(p.Awaits, in.Offset)
 			}
 		}
-		assert.Equal(t, c.want, loopOf(p), name)
+		assert.Equal(t, c.want, OfAwait(p), name)
 	}
 }

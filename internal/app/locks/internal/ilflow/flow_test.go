@@ -1,4 +1,4 @@
-package locks
+package ilflow
 
 import (
 	"testing"
@@ -38,7 +38,7 @@ func TestZeroAt(t *testing.T) {
 		"without a test":                    {wait + ret, false},
 		"by another number":                 {other + brtru + "\x01" + wait + ret, false},
 	} {
-		g, err := readFlow(&metadata.MethodBody{Code: []byte(c.code)})
+		g, err := ReadFlow(&metadata.MethodBody{Code: []byte(c.code)})
 		require.NoError(t, err, name)
 		at := -1
 		for i := range g.code {
@@ -51,7 +51,7 @@ func TestZeroAt(t *testing.T) {
 			in := &g.code[g.at[call]]
 			return in.Opcode.String() == "call" && in.Token() == 1
 		}
-		assert.Equal(t, c.want, g.zeroAt(at, isTest), name)
+		assert.Equal(t, c.want, g.ZeroAt(at, isTest), name)
 	}
 }
 
@@ -69,25 +69,25 @@ func TestFrom(t *testing.T) {
 		"runs off the code":     {"\x00", true},
 		"jumps out of the code": {"\x2b\x7f", true},
 	} {
-		g, err := readFlow(&metadata.MethodBody{Code: []byte(c.code)})
+		g, err := ReadFlow(&metadata.MethodBody{Code: []byte(c.code)})
 		require.NoError(t, err, name)
-		_, ends := g.from(0)
+		_, ends := g.From(0)
 		assert.Equal(t, c.ends, ends, name)
 	}
 }
 
 // TestAfter: code that stands in a block may still run the block's handler, and no other block's.
 func TestAfter(t *testing.T) {
-	g, err := readFlow(&metadata.MethodBody{
+	g, err := ReadFlow(&metadata.MethodBody{
 		Code:    []byte("\x00\xde\x03\x00\x00\xdc\x00\xde\x01\xdc\x2a"), // a block, its handler at 3, a block, its handler at 9, and the end
 		Clauses: []metadata.Clause{{TryOffset: 0, TryLength: 3, HandlerOffset: 3}, {TryOffset: 6, TryLength: 3, HandlerOffset: 9}},
 	})
 	require.NoError(t, err)
 	all := map[int]bool{0: true, 1: true, 3: true, 4: true, 5: true, 6: true, 7: true, 9: true, 10: true}
-	assert.Equal(t, all, g.after(0))
-	assert.Equal(t, map[int]bool{6: true, 7: true, 9: true, 10: true}, g.after(6))
-	assert.Equal(t, map[int]bool{10: true}, g.after(10))
-	assert.Nil(t, g.after(2), "no instruction begins there")
+	assert.Equal(t, all, g.After(0))
+	assert.Equal(t, map[int]bool{6: true, 7: true, 9: true, 10: true}, g.After(6))
+	assert.Equal(t, map[int]bool{10: true}, g.After(10))
+	assert.Nil(t, g.After(2), "no instruction begins there")
 }
 
 // TestLeaves: a permit is given back on each path to an await behind a finally block with the release. In the code, nop (00) stands for the call that
@@ -126,7 +126,7 @@ func TestLeaves(t *testing.T) {
 		code := c.before + body + c.handler + c.after
 		start := len(c.before)
 		handler := start + len(body)
-		g, err := readFlow(&metadata.MethodBody{Code: []byte(code), Clauses: []metadata.Clause{{Kind: metadata.ClauseFinally, TryOffset: uint32(start),
+		g, err := ReadFlow(&metadata.MethodBody{Code: []byte(code), Clauses: []metadata.Clause{{Kind: metadata.ClauseFinally, TryOffset: uint32(start),
 			TryLength: uint32(len(body)), HandlerOffset: uint32(handler), HandlerLength: uint32(len(c.handler))}}})
 		require.NoError(t, err, name)
 		first := func(opcode string) int {
@@ -138,7 +138,7 @@ func TestLeaves(t *testing.T) {
 			t.Fatal(name, "has no", opcode)
 			return -1
 		}
-		assert.Equal(t, c.want, g.leaves(first("nop"), first("ldnull"), first("pop")), name)
+		assert.Equal(t, c.want, g.Leaves(first("nop"), first("ldnull"), first("pop")), name)
 	}
 }
 
@@ -162,6 +162,6 @@ func TestComputes(t *testing.T) {
 		"no loop":              {nop + load + ret, 0, true},
 		"can't be read":        {nop + "\x2b", 0, false},
 	} {
-		assert.Equal(t, c.want, computes(&metadata.MethodBody{Code: []byte(c.code)}, 2, c.entered), name)
+		assert.Equal(t, c.want, Compute(&metadata.MethodBody{Code: []byte(c.code)}, 2, c.entered), name)
 	}
 }

@@ -1,4 +1,4 @@
-package locks
+package ilflow
 
 import (
 	"slices"
@@ -9,7 +9,7 @@ import (
 
 // computing reports whether the loops of il compute: what decides at a branch out of each, or at its last jump back, is made of nothing but variables and constants,
 // and the loop changes one of these variables by arithmetic, as while (x != 1) { x = x % 2 == 0 ? x / 2 : 3 * x + 1; } does. Such a loop waits for nobody.
-func computing(il []byte, loops map[int]int) bool {
+func computing(il []byte, loops Loops) bool {
 	var code []metadata.Instruction
 	for in, err := range metadata.Instructions(il) {
 		if err != nil || in.Opcode.String() == "switch" {
@@ -57,7 +57,7 @@ func decides(code []metadata.Instruction, from, back int) bool {
 
 // A formula is a value that instructions make of variables and constants.
 type formula struct {
-	of        []variable
+	of        []Variable
 	operators bool // it is more than one variable or constant
 }
 
@@ -103,14 +103,14 @@ func intoMiddle(code []metadata.Instruction, first, last int) bool {
 
 // A loopState is what a loop does with the variables of a method.
 type loopState struct {
-	stored    map[variable][]variable // those that it gives values of variables and constants: all that these are made of
-	operators map[variable]bool       // by arithmetic
-	unknown   map[variable]bool       // those with other values, or with addresses that the method takes
+	stored    map[Variable][]Variable // those that it gives values of variables and constants: all that these are made of
+	operators map[Variable]bool       // by arithmetic
+	unknown   map[Variable]bool       // those with other values, or with addresses that the method takes
 }
 
 // stateOf returns the loopState of the loop from one index to another.
 func stateOf(code []metadata.Instruction, from, back int) *loopState {
-	s := &loopState{stored: map[variable][]variable{}, operators: map[variable]bool{}, unknown: map[variable]bool{}}
+	s := &loopState{stored: map[Variable][]Variable{}, operators: map[Variable]bool{}, unknown: map[Variable]bool{}}
 	for i := range code {
 		v, verb, ok := accessed(&code[i])
 		switch {
@@ -125,7 +125,7 @@ func stateOf(code []metadata.Instruction, from, back int) *loopState {
 }
 
 // store notes the values that the instruction at i gives a variable: the one made right before, and those with which other ways come, as in x = y ? 1 : 2.
-func (s *loopState) store(code []metadata.Instruction, from, i int, v variable) {
+func (s *loopState) store(code []metadata.Instruction, from, i int, v Variable) {
 	ends := []int{i}
 	for k := range code {
 		if isBranch(&code[k]) && code[k].Target() == code[i].Offset {
@@ -145,8 +145,8 @@ func (s *loopState) store(code []metadata.Instruction, from, i int, v variable) 
 }
 
 // follows reports whether all of the variables are known in each turn, and one of them follows from its own value in the turn before by arithmetic.
-func (s *loopState) follows(list []variable) bool {
-	seen := map[variable]bool{}
+func (s *loopState) follows(list []Variable) bool {
+	seen := map[Variable]bool{}
 	ways := slices.Clone(list)
 	for len(ways) > 0 {
 		v := ways[len(ways)-1]
@@ -167,8 +167,8 @@ func (s *loopState) follows(list []variable) bool {
 }
 
 // reaches reports whether the values of a variable are made of another.
-func (s *loopState) reaches(v, other variable) bool {
-	seen := map[variable]bool{}
+func (s *loopState) reaches(v, other Variable) bool {
+	seen := map[Variable]bool{}
 	ways := slices.Clone(s.stored[v])
 	for len(ways) > 0 {
 		at := ways[len(ways)-1]

@@ -1,100 +1,15 @@
-package locks
+package ilflow
 
 import (
 	"slices"
 	"strings"
 
-	"github.com/sosgo/sosgo/internal/app/tasks"
 	"github.com/sosgo/sosgo/metadata"
-	"github.com/sosgo/sosgo/stackwalk"
 )
-
-// endsByItself reports whether each loop that a thread may be in is a counted one: all loops of the program's innermost method on its stack, as the
-// place in optimized code is not exact, and the loops around the calls of the others. Code that can't be read may have no end.
-func (s *survey) endsByItself(t *stackwalk.Thread) bool {
-	inner := true
-	for f, err := range s.programFrames(t) {
-		if err != nil {
-			return false
-		}
-		loops, err := allLoops(f.body.Code)
-		if !inner && err == nil {
-			_, loops, err = s.loopsOf(&f.Frame, f.md)
-		}
-		if err != nil || !endsLoops(f.body.Code, loops) {
-			return false
-		}
-		inner = false
-	}
-	return !inner
-}
-
-// endsLoops reports whether each of the loops is counted or computes.
-func endsLoops(il []byte, loops map[int]int) bool {
-	for start, end := range loops {
-		if one := map[int]int{start: end}; !counted(il, one) && !computing(il, one) {
-			return false
-		}
-	}
-	return true
-}
-
-// mayNotEnd reports whether a thread that runs is in a loop that may have no end, and does not let others have their turns.
-func (s *survey) mayNotEnd(at stand) bool {
-	return !s.endsByItself(at.thread) && !s.takesTurns(at.thread)
-}
-
-// takesTurns reports whether the program's innermost method on a thread's stack is in a loop that enters a lock and leaves it in each turn: it works on
-// what it shares with others, and lets them have their turns.
-func (s *survey) takesTurns(t *stackwalk.Thread) bool {
-	for f, err := range s.programFrames(t) {
-		if err != nil {
-			return false
-		}
-		loops, err := allLoops(f.body.Code)
-		if err != nil {
-			return false
-		}
-		calls, err := s.around(t, &f.Frame, f.md)
-		return err == nil && locksIn(slices.Concat(calls.Before, calls.Later), loops)
-	}
-	return false
-}
-
-// locksIn reports whether all outermost loops have calls that enter a lock and that leave one.
-func locksIn(calls []tasks.Call, loops map[int]int) bool {
-	for start, end := range loops {
-		has := func(is func(string) bool) bool {
-			return slices.ContainsFunc(calls, func(c tasks.Call) bool { return is(c.Method) && start <= c.Offset && c.Offset < end })
-		}
-		inner := false
-		for other, last := range loops {
-			inner = inner || other != start && other <= start && end <= last
-		}
-		if !inner && !(has(entersLock) && has(leavesLock)) {
-			return false
-		}
-	}
-	return len(loops) > 0
-}
-
-// allLoops returns the loops of il: their ends by their starts.
-func allLoops(il []byte) (map[int]int, error) {
-	loops := map[int]int{}
-	for in, err := range metadata.Instructions(il) {
-		if err != nil {
-			return nil, err
-		}
-		if isBranch(&in) && in.Target() <= in.Offset {
-			loops[in.Target()] = in.Offset + in.Size
-		}
-	}
-	return loops, nil
-}
 
 // counted reports whether all of the loops end by themselves, as for (i = …; i < limit; i++) does: the only jump back depends on a variable that each turn
 // changes towards the limit right before, and nothing else in the loop stores to the variable or to the limit.
-func counted(il []byte, loops map[int]int) bool {
+func counted(il []byte, loops Loops) bool {
 	var code []metadata.Instruction
 	for in, err := range metadata.Instructions(il) {
 		if err != nil {
@@ -130,7 +45,7 @@ func countedLoop(code []metadata.Instruction, start, end int) bool {
 		limit = &code[test]
 	}
 	bound, verb, isVariable := accessed(limit)
-	if _, constant := constantOf(limit); !constant && (!isVariable || verb != "ld") {
+	if _, constant := Constant(limit); !constant && (!isVariable || verb != "ld") {
 		return false
 	}
 	test-- // what loads the variable
@@ -177,10 +92,10 @@ func goesBack(code []metadata.Instruction, i int) (at int, up, ok bool) {
 }
 
 // steps reports whether four instructions add a positive constant to a variable, or subtract it if up is false.
-func steps(code []metadata.Instruction, count variable, up bool) bool {
+func steps(code []metadata.Instruction, count Variable, up bool) bool {
 	from, verb, ok := accessed(&code[0])
 	to, store, stores := accessed(&code[3])
-	by, constant := constantOf(&code[1])
+	by, constant := Constant(&code[1])
 	want := "sub"
 	if up {
 		want = "add"

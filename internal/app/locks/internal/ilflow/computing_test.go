@@ -1,4 +1,4 @@
-package locks
+package ilflow
 
 import (
 	"testing"
@@ -36,15 +36,15 @@ func TestComputing(t *testing.T) {
 		{"while (true) { i++; if (i == 2) break; }", []byte{ldloc0, ldc1, add, stloc0, ldloc0, ldc2, beq, 2, br, back(10), ret}, true},
 		{"while (true)", []byte{nop, br, back(3)}, false},
 	} {
-		loops, err := allLoops(c.il)
+		loops, err := All(c.il)
 		require.NoError(t, err, c.why)
 		require.NotEmpty(t, loops, c.why)
-		assert.Equal(t, c.want, endsLoops(c.il, loops), c.why)
+		assert.Equal(t, c.want, loops.End(c.il), c.why)
 		for n := range c.il {
-			if loops, err := allLoops(c.il[:n]); err == nil {
-				_ = endsLoops(c.il[:n], loops) // an answer, and no panic
+			if loops, err := All(c.il[:n]); err == nil {
+				_ = loops.End(c.il[:n]) // an answer, and no panic
 			}
 		}
 	}
-	assert.False(t, computing([]byte{0x2B}, map[int]int{0: 1}), "cut off")
+	assert.False(t, computing([]byte{0x2B}, Loops{0: 1}), "cut off")
 }

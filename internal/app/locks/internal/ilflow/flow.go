@@ -1,4 +1,4 @@
-package locks
+package ilflow
 
 import (
 	"slices"
@@ -7,16 +7,17 @@ import (
 	"github.com/sosgo/sosgo/metadata"
 )
 
-// A flow is the control flow of a method.
-type flow struct {
+// A Flow is the control flow of a method.
+type Flow struct {
 	code    []metadata.Instruction
 	at      map[int]int // index by offset
 	entries []int       // offsets at which the method and its handlers begin
 	clauses []metadata.Clause
 }
 
-func readFlow(body *metadata.MethodBody) (*flow, error) {
-	g := &flow{at: map[int]int{}, entries: []int{0}, clauses: body.Clauses}
+// ReadFlow reads the control flow of a body. It fails at an instruction that is cut off or unknown.
+func ReadFlow(body *metadata.MethodBody) (*Flow, error) {
+	g := &Flow{at: map[int]int{}, entries: []int{0}, clauses: body.Clauses}
 	for in, err := range metadata.Instructions(body.Code) {
 		if err != nil {
 			return nil, err
@@ -30,9 +31,9 @@ func readFlow(body *metadata.MethodBody) (*flow, error) {
 	return g, nil
 }
 
-// zeroAt reports whether no path leads to the instruction at an offset but through the branch of a test that its number is 0. isTest reports whether
+// ZeroAt reports whether no path leads to the instruction at an offset but through the branch of a test that its number is 0. isTest reports whether
 // the call at an offset returns the number. A path that goes through the instruction counts from there on.
-func (g *flow) zeroAt(offset int, isTest func(call int) bool) bool {
+func (g *Flow) ZeroAt(offset int, isTest func(call int) bool) bool {
 	zero := map[[2]int]bool{} // the edges, by offsets
 	for i := range g.code {
 		if isTest(g.code[i].Offset) {
@@ -69,9 +70,9 @@ func (g *flow) zeroAt(offset int, isTest func(call int) bool) bool {
 	return true
 }
 
-// from returns the offsets that may be reached from an offset on, and whether the method, or a protected block, may be left there. It may if the
+// From returns the offsets that may be reached from an offset on, and whether the method, or a protected block, may be left there. It may if the
 // offset is no instruction's.
-func (g *flow) from(offset int) (reached map[int]bool, ends bool) {
+func (g *Flow) From(offset int) (reached map[int]bool, ends bool) {
 	reached = map[int]bool{}
 	for todo := []int{offset}; len(todo) > 0; {
 		at := todo[len(todo)-1]
@@ -94,7 +95,7 @@ func (g *flow) from(offset int) (reached map[int]bool, ends bool) {
 }
 
 // next returns the offsets of the instructions that may follow the instruction at index i.
-func (g *flow) next(i int) (out []int) {
+func (g *Flow) next(i int) (out []int) {
 	in := &g.code[i]
 	name := in.Opcode.String()
 	switch {
@@ -114,7 +115,7 @@ func (g *flow) next(i int) (out []int) {
 }
 
 // zeroBranch returns the edge of the branch that is taken where a number on the stack is 0 before the instruction at index i.
-func (g *flow) zeroBranch(i int) (from, to int, ok bool) {
+func (g *Flow) zeroBranch(i int) (from, to int, ok bool) {
 	name := func(i int) string {
 		if i >= len(g.code) {
 			return ""
@@ -146,11 +147,11 @@ func (g *flow) zeroBranch(i int) (from, to int, ok bool) {
 	return 0, 0, false
 }
 
-// after returns the offsets that code may still reach once it is at an offset, with that one, also by exceptions. Nil stands for all.
-func (g *flow) after(offset int) map[int]bool { return g.afterBut(offset, -1) }
+// After returns the offsets that code may still reach once it is at an offset, with that one, also by exceptions. Nil stands for all.
+func (g *Flow) After(offset int) map[int]bool { return g.afterBut(offset, -1) }
 
-// afterBut is after for paths that do not go through the instruction at the offset but.
-func (g *flow) afterBut(offset, but int) map[int]bool {
+// afterBut is After for paths that do not go through the instruction at the offset but.
+func (g *Flow) afterBut(offset, but int) map[int]bool {
 	if _, ok := g.at[offset]; !ok {
 		return nil
 	}
@@ -176,9 +177,9 @@ func (g *flow) afterBut(offset, but int) map[int]bool {
 	return reached
 }
 
-// leaves reports whether what the call at the offset entered enters is given back by the call at the offset release, on each path to the offset at: the
+// Leaves reports whether what the call at the offset entered enters is given back by the call at the offset release, on each path to the offset at: the
 // release stands in a finally block, without a condition but that the method does not suspend, and at behind that block.
-func (g *flow) leaves(entered, release, at int) bool {
+func (g *Flow) Leaves(entered, release, at int) bool {
 	for k := range g.clauses {
 		c := &g.clauses[k]
 		start, handler := int(c.TryOffset), int(c.HandlerOffset)
@@ -198,7 +199,7 @@ func (g *flow) leaves(entered, release, at int) bool {
 
 // always reports whether a finally block that begins at the offset handler comes to an offset whenever the method does not suspend: it may begin with
 // the test of a local variable that says so, as compilers write it, and has no other branch.
-func (g *flow) always(handler, offset int) bool {
+func (g *Flow) always(handler, offset int) bool {
 	first, ok := g.at[handler]
 	if !ok {
 		return false
@@ -214,7 +215,7 @@ func (g *flow) always(handler, offset int) bool {
 
 // behindTest returns the index of the instruction behind the test that a method suspends, or i if there is none at the index i. The number of the state
 // is less than 0 while the method runs, or a variable of its own says that it does.
-func (g *flow) behindTest(i int) int {
+func (g *Flow) behindTest(i int) int {
 	is := func(k int, prefix string) bool {
 		return i+k < len(g.code) && strings.HasPrefix(g.code[i+k].Opcode.String(), prefix)
 	}
@@ -227,9 +228,9 @@ func (g *flow) behindTest(i int) int {
 	return i
 }
 
-// passesEachTurn reports whether no turn of the loop from one offset to another misses the instructions at the offsets by. Turns that exceptions end do
+// PassesEachTurn reports whether no turn of the loop from one offset to another misses the instructions at the offsets by. Turns that exceptions end do
 // not count.
-func (g *flow) passesEachTurn(start, end int, by []int) bool {
+func (g *Flow) PassesEachTurn(start, end int, by []int) bool {
 	seen := map[int]bool{}
 	for todo := []int{start}; len(todo) > 0; {
 		at := todo[len(todo)-1]

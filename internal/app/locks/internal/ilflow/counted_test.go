@@ -1,12 +1,10 @@
-package locks
+package ilflow
 
 import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/sosgo/sosgo/internal/app/tasks"
 )
 
 // TestCounted gives loops as compilers write them.
@@ -36,32 +34,10 @@ func TestCounted(t *testing.T) {
 		{"while (true)", []byte{nop, br, 0xFD}, false},
 		{"a counted one in an endless one", []byte{br, 5, nop, ldloc0, ldc1, add, stloc0, ldloc0, ldc4, blt, 0xF7, br, 0xF3}, false},
 	} {
-		loops, err := allLoops(c.il)
+		loops, err := All(c.il)
 		require.NoError(t, err, c.why)
 		assert.Equal(t, c.want, counted(c.il, loops), c.why)
 	}
-	_, err := allLoops([]byte{0x2B})
+	_, err := All([]byte{0x2B})
 	require.Error(t, err)
-}
-
-// TestLocksIn checks that a loop takes turns if it enters a lock and leaves it in each turn, whatever smaller loops in it do.
-func TestLocksIn(t *testing.T) {
-	enter, exit := tasks.Call{Method: "ReaderWriterLockSlim.EnterReadLock", Offset: 4}, tasks.Call{Method: "ReaderWriterLockSlim.ExitReadLock", Offset: 24}
-	work := tasks.Call{Method: "Work.Hash", Offset: 14}
-	for _, c := range []struct {
-		why   string
-		calls []tasks.Call
-		loops map[int]int
-		want  bool
-	}{
-		{"readers of a cache", []tasks.Call{enter, work, exit}, map[int]int{0: 30}, true},
-		{"with a loop under the lock", []tasks.Call{enter, work, exit}, map[int]int{0: 30, 10: 20}, true},
-		{"a lock around the loop", []tasks.Call{enter, work, exit}, map[int]int{10: 20}, false},
-		{"a loop behind the one with the lock", []tasks.Call{enter, work, exit}, map[int]int{0: 30, 40: 50}, false},
-		{"a lock that is never left", []tasks.Call{enter, work}, map[int]int{0: 30}, false},
-		{"no lock", []tasks.Call{work}, map[int]int{0: 30}, false},
-		{"no loop", []tasks.Call{enter, work, exit}, nil, false},
-	} {
-		assert.Equal(t, c.want, locksIn(c.calls, c.loops), c.why)
-	}
 }
