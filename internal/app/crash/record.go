@@ -2,12 +2,15 @@ package crash
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"strconv"
 	"unicode/utf8"
 
+	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/base/limits"
+	"github.com/sosgo/sosgo/internal/words"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -175,4 +178,100 @@ func (x *RecordedException) locate(rt *dac.Runtime, mem target.Memory) {
 	for _, inner := range x.Inner {
 		inner.locate(rt, mem)
 	}
+}
+
+// recordVerdict returns the verdict from the crash record that a thread of a NativeAOT process wrote.
+func recordVerdict(r *Record, thread answer.Statement) answer.Verdict {
+	return answer.Conclude(answer.NoFinding, words.OwnRecord.Of(words.Text(word(recordReasons, r.Reason)), words.Text(r.Message)), answer.StrengthRecorded,
+		words.RecordItWrote.Of(thread))
+}
+
+// describeRecord describes the crash record of a NativeAOT process. modules supplies the module names of its frames.
+func describeRecord(r *Record, modules []target.Module) *answer.Crash {
+	record := &answer.CrashRecord{Reason: word(recordReasons, r.Reason), Thread: r.Thread, HResult: r.HResult,
+		RuntimeType: word(recordTypes, r.RuntimeType), RuntimeBase: r.RuntimeBase, RuntimeVersion: r.RuntimeVersion, Message: r.Message}
+	out := &answer.Crash{Reason: record.Reason, Why: words.OwnReason.Of(words.Text(record.Reason)), Code: fmt.Sprintf("%#x", r.HResult),
+		ThreadID: r.Thread, Likely: r.Message, Cause: words.OwnMessage.Of(words.Text(r.Message)), Record: record, Address: noAddress,
+		Verdicts: []answer.Verdict{recordVerdict(r, words.ThreadID(r.Thread))}}
+	if r.Exception != nil {
+		x := describeRecorded(r.Exception, modules)
+		record.Exception = &x
+		out.Exceptions = flatten(nil, &x)
+		if chain := recordedFaults(&x); r.Reason == recordUnhandled {
+			says := notCaught(chain, false)
+			out.Verdicts = append(out.Verdicts, answer.Conclude(answer.NoFinding, says, answer.StrengthProved, words.RecordNames.Of()))
+			out.Likely, out.Cause, out.Usual, out.Blames = LikelyCause(chain).Text, says, chain[len(chain)-1].usual(), len(out.Verdicts)
+		}
+	}
+	return out
+}
+
+// recordUnhandled is the reason of a crash record for an exception that nothing caught.
+const recordUnhandled = 1
+
+// recordedFaults returns an exception and its first inner ones, up to the last that was thrown.
+func recordedFaults(x *answer.RecordedException) []Fault {
+	var out []Fault
+	for n := 0; ; x = &x.Inners[0] {
+		f := Fault{Type: x.Type.S, Message: x.Message.S}
+		for _, frame := range x.Frames {
+			f.Trace = append(f.Trace, Place{Function: frame.Function.S})
+		}
+		out = append(out, f)
+		if len(x.Frames) > 0 {
+			n = len(out)
+		}
+		if len(x.Inners) == 0 {
+			return out[:max(n, 1)]
+		}
+	}
+}
+
+func describeRecorded(r *RecordedException, modules []target.Module) answer.RecordedException {
+	x := answer.RecordedException{Exception: answer.Exception{Address: r.Address, Type: answer.Text{S: r.Type},
+		Message: &answer.Text{S: r.Message}, HResult: answer.Hex(r.HResult)}}
+	for i := range r.Stack {
+		f := &r.Stack[i]
+		x.Frames = append(x.Frames, answer.TraceFrame{IP: f.IP, Function: answer.Text{S: f.function(modules)}, Offset: &f.Offset})
+	}
+	for _, inner := range r.Inner {
+		x.Inners = append(x.Inners, describeRecorded(inner, modules))
+	}
+	return x
+}
+
+// flatten appends an exception and its inner ones, outermost first.
+func flatten(list []answer.Exception, x *answer.RecordedException) []answer.Exception {
+	list = append(list, x.Exception)
+	for i := range x.Inners {
+		list = flatten(list, &x.Inners[i])
+	}
+	return list
+}
+
+// function returns the frame's name as Module.so!Name.
+func (f *RecordedFrame) function(modules []target.Module) string {
+	name := f.Name
+	if name == "" {
+		name = "<unknown>"
+	}
+	for i := range modules {
+		if modules[i].Base == f.Module {
+			return target.BaseName(modules[i].Path) + "!" + name
+		}
+	}
+	return name
+}
+
+// Words for the numbers in a Record (nativeaot, CrashInfo.cs and the runtime's enum RuntimeType).
+var (
+	recordReasons = []string{"Unknown", "UnhandledException", "EnvironmentFailFast", "InternalFailFast"}
+	recordTypes   = []string{"Unknown", "Desktop", "NetCore", "SingleFile", "NativeAOT", "Other"}
+)
+
+func word(words []string, n int) string {
+	if n < 0 || n >= len(words) {
+		return fmt.Sprint(n)
+	}
+	return words[n]
 }
