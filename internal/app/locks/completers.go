@@ -1,6 +1,7 @@
 package locks
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -96,10 +97,26 @@ const (
 
 // near returns the promises that a few references from a suspended method lead to.
 func (s *survey) near(box target.Addr, promises map[target.Addr]*completerList) map[target.Addr]bool {
-	out, seen := map[target.Addr]bool{}, map[target.Addr]bool{box: true}
+	return s.nearTo([]target.Addr{box}, nearDepth, func(a target.Addr) bool { return promises[a] != nil })
+}
+
+// nearTo returns the wanted objects to which at most depth references lead from some objects.
+func (s *survey) nearTo(from []target.Addr, depth int, wanted func(target.Addr) bool) map[target.Addr]bool {
+	out, seen := map[target.Addr]bool{}, map[target.Addr]bool{}
 	edges := s.r.heap.Edges(heap.EdgeOptions{})
-	level := []target.Addr{box}
-	for range nearDepth {
+	var level []target.Addr
+	see := func(a target.Addr, list []target.Addr) []target.Addr {
+		if a == 0 || seen[a] || len(seen) == nearObjects {
+			return list
+		}
+		seen[a] = true
+		out[a] = wanted(a)
+		return append(list, a)
+	}
+	for _, a := range from {
+		level = see(a, level)
+	}
+	for range depth {
 		var next []target.Addr
 		for _, a := range level {
 			o, err := s.r.heap.ObjectAt(a)
@@ -107,18 +124,14 @@ func (s *survey) near(box target.Addr, promises map[target.Addr]*completerList) 
 				continue
 			}
 			for ref, err := range edges.Of(&o) {
-				if err != nil || ref.Target == 0 || seen[ref.Target] || len(seen) == nearObjects {
-					continue
+				if err == nil {
+					next = see(ref.Target, next)
 				}
-				seen[ref.Target] = true
-				if promises[ref.Target] != nil {
-					out[ref.Target] = true
-				}
-				next = append(next, ref.Target)
 			}
 		}
 		level = next
 	}
+	maps.DeleteFunc(out, func(_ target.Addr, is bool) bool { return !is })
 	return out
 }
 

@@ -12,6 +12,11 @@ import (
 // endless reports whether the innermost method of the program on a thread's stack has no way out of the loop that it is in: it neither ends nor
 // leaves a block, and calls nothing that could release a lock. An exception may end it all the same.
 func (s *survey) endless(t *stackwalk.Thread) bool {
+	return s.endlessBut(t, func(*tasks.Call) bool { return false })
+}
+
+// endlessBut is endless, but for loops with a call that useful selects.
+func (s *survey) endlessBut(t *stackwalk.Thread, useful func(*tasks.Call) bool) bool {
 	for f, err := range s.programFrames(t) {
 		if err != nil {
 			return false
@@ -30,7 +35,7 @@ func (s *survey) endless(t *stackwalk.Thread) bool {
 		}
 		reached, ends := g.From(at)
 		return !ends && !slices.ContainsFunc(slices.Concat(around.Before, around.Later), func(c tasks.Call) bool {
-			return reached[c.Offset] && (c.Unknown || strings.HasPrefix(c.Method, "Monitor.") || strings.Contains(c.Method, "Exit") || strings.Contains(c.Method, "Release"))
+			return reached[c.Offset] && (useful(&c) || c.Unknown || strings.HasPrefix(c.Method, "Monitor.") || strings.Contains(c.Method, "Exit") || strings.Contains(c.Method, "Release"))
 		})
 	}
 	return false

@@ -21,25 +21,41 @@ type pace struct {
 	vague bool          // it sleeps for an unknown time, which may be short
 }
 
-// A course follows who waits for whom, up to what goes on by itself: a wait with a chain that ends there moves, too. It judges each semaphore and queue
-// once. One that is met again while it is judged is part of a circle, and does not move. Neither does what can't be read.
+// A course follows who waits for whom, up to what goes on by itself: a wait with a chain that ends there moves, too. It judges each semaphore, queue, event and
+// promise once. One that is met again while it is judged is part of a circle, and does not move. Neither does what can't be read.
 type course struct {
-	g        *grapher
-	known    map[target.Addr]pace
-	polls    func([]holder) bool // repeating
-	released func(*lock) bool    // releasing
+	g      *grapher
+	known  map[target.Addr]pace
+	open   map[target.Addr]bool // those that are being judged
+	cut    map[target.Addr]bool // of those, the ones that were met again
+	steps  int
+	polls  func([]holder) bool       // repeating
+	enders func(is signal) enderList // endersOf
 }
 
 func (g *grapher) course() *course {
-	return &course{g, map[target.Addr]pace{}, g.repeating, g.releasing}
+	return &course{g: g, known: map[target.Addr]pace{}, open: map[target.Addr]bool{}, cut: map[target.Addr]bool{}, polls: g.repeating, enders: g.endersOf}
 }
 
-// judged returns the pace of a semaphore or queue, which judge determines once.
+// maxSteps bounds what is judged anew because it depends on what was being judged.
+const maxSteps = 1 << 10
+
+// judged returns the pace of what is waited for, which judge determines. What does not move because it leads back to something that is being judged itself is judged
+// again later.
 func (c *course) judged(a target.Addr, judge func() pace) pace {
-	p, known := c.known[a]
-	if !known {
-		c.known[a] = pace{} // until it is judged
-		p = judge()
+	if p, known := c.known[a]; known {
+		return p
+	}
+	if c.open[a] {
+		c.cut[a] = true
+		return pace{}
+	}
+	c.open[a] = true
+	c.steps++
+	p := judge()
+	delete(c.open, a)
+	delete(c.cut, a)
+	if p.moves || len(c.cut) == 0 || c.steps > maxSteps {
 		c.known[a] = p
 	}
 	return p
@@ -49,6 +65,10 @@ func (c *course) judged(a target.Addr, judge func() pace) pace {
 func (c *course) of(h *holder) pace {
 	g := c.g
 	w := g.waitOf(h)
+	is, signals := signal{}, false
+	if w != nil && w.op == nil {
+		is, signals = w.signaled()
+	}
 	switch {
 	case w != nil && g.circled[w]:
 		return pace{}
@@ -64,8 +84,14 @@ func (c *course) of(h *holder) pace {
 		return c.channel(w.op.thing.channel)
 	case w.hasPermits():
 		return pace{moves: true}
+	case w.op != nil && w.op.thing.kind == answer.WaitPromise && w.op.thing.source != 0:
+		return c.ends(signal{answer.WaitPromise, w.op.thing.source})
 	case w.lock == nil && w.byCode:
 		return c.mutex(w.object)
+	case len(w.tasks) > 0:
+		return c.task(w)
+	case signals && !w.library && !(w.lock != nil && w.lock.meets()):
+		return c.ends(is)
 	case w.lock == nil || w.pulse:
 	case len(w.runners) == 0:
 		return c.permit(w)
@@ -84,18 +110,20 @@ func (c *course) permit(w *wait) pace {
 		}
 		return c.collection(b.collection, g.waiters(l))
 	}
+	u, n := g.s.uses[l], g.waiters(l)
+	if u == nil || l.count > 0 {
+		return pace{}
+	}
+	most := crowd
+	if w.op != nil {
+		most = crowdAsync
+	}
+	if u.signals() {
+		p := c.ends(signal{answer.LockSemaphore, l.Address})
+		p.moves = p.moves && n < most
+		return p
+	}
 	return c.judged(l.Address, func() pace {
-		u, n := g.s.uses[l], g.waiters(l)
-		if u == nil || l.count > 0 {
-			return pace{}
-		}
-		most := crowd
-		if w.op != nil {
-			most = crowdAsync
-		}
-		if u.signals() {
-			return pace{moves: n < most && c.released(l)}
-		}
 		p := c.turns(l, u, n, most)
 		p.moves = p.moves && !c.polls(u.holders)
 		return p
@@ -105,23 +133,6 @@ func (c *course) permit(w *wait) pace {
 // signals reports whether nobody who waits for a semaphore releases it or has entered it: others give the permits, as a timer does that limits a rate.
 func (u *semaphoreUse) signals() bool {
 	return !u.gives && !u.blindWaiters && len(u.holders)+len(u.inside) == 0
-}
-
-// releasing reports whether a delegate that lives, such as the callback of a timer, leads to code that releases a semaphore, or a thread that goes on does.
-func (g *grapher) releasing(l *lock) bool {
-	r, err := g.s.reaching(func(method string) (target.Addr, bool) { return l.Address, releasesPermit(method) })
-	if r == nil || err != nil {
-		return false
-	}
-	if len(r.delegates) > 0 {
-		return true
-	}
-	for t := range r.threads {
-		if g.moves(&holder{thread: t}) && !g.s.endless(t) {
-			return true
-		}
-	}
-	return false
 }
 
 // waiters returns how many threads and operations wait for a lock.
@@ -192,7 +203,7 @@ func (c *course) collection(a target.Addr, waiting int) pace {
 		longest, timed, moving := time.Duration(0), 0, 0
 		for _, h := range c.g.takersOf(a) {
 			p := c.of(&h)
-			if !p.moves || h.thread != nil && c.g.s.endless(h.thread) {
+			if !p.moves || h.thread != nil && c.g.s.endlessBut(h.thread, func(call *tasks.Call) bool { return takes(call.Method) && call.Object == a }) {
 				continue
 			}
 			if moving++; p.timed {

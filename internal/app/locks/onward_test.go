@@ -83,7 +83,7 @@ func TestCourseOfSignals(t *testing.T) {
 		g.nodes()
 		way := g.course()
 		way.polls = func([]holder) bool { return false }
-		way.released = func(*lock) bool { return c.released }
+		way.enders = func(is signal) enderList { return enderList{called: c.released && is.kind == answer.LockSemaphore} }
 		assert.Equal(t, c.want, way.permit(&wait{lock: l}).moves, c.why)
 	}
 }

@@ -162,7 +162,7 @@ func newGrapher(s *survey) *grapher {
 	return &grapher{s: s, rows: map[*stackwalk.Thread]*answer.ThreadWait{}, of: map[*stackwalk.Thread]*wait{},
 		circled: map[*wait]bool{}, described: map[*wait]bool{}, entered: map[*lock][]*wait{}, holding: map[target.Addr]bool{},
 		takers: map[target.Addr][]holder{}, readings: map[target.Addr]readerList{}, threadsRead: map[target.Addr]threadsReading{},
-		counted: map[target.Addr]bool{}, failed: map[*operation]bool{}, lostThings: map[target.Addr]bool{}}
+		counted: map[target.Addr]bool{}, failed: map[*operation]bool{}, lostThings: map[target.Addr]bool{}, enders: map[signal]enderList{}}
 }
 
 // A grapher describes waits and where they lead.
@@ -181,6 +181,7 @@ type grapher struct {
 	readings    map[target.Addr]readerList     // by channel or pipe
 	threadsRead map[target.Addr]threadsReading // by channel or pipe
 	atLock      map[*lock]int                  // how many wait for it; set by waiters
+	enders      map[signal]enderList
 
 	failed     map[*operation]bool            // a task that failed would have ended their waits, or nobody can
 	lostThings map[target.Addr]bool           // what nobody can give any more

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -685,23 +686,41 @@ func (l *Leads) Has(md *dac.MethodDesc) bool {
 	return err == nil && l.methods[programMethod{m.Addr, md.Token.Row()}]
 }
 
+// A Way says how code gets to a call that is sought.
+type Way uint8
+
+// The ways.
+const (
+	NoWay     Way = iota
+	HiddenWay     // it makes such a call on an object that its code does not show
+	KnownWay      // it makes the call on the object that is sought, or on any, or calls another method that leads there
+)
+
 // From reports whether the code of a method leads to a call that is sought, at the offsets that counts selects. inner is the method that the
 // statement at the offset at runs now, or "": its first call of inner does not count. this returns the receiver of md.
 func (l *Leads) From(md *dac.MethodDesc, counts func(offset int) bool, at int, inner string, this func() Receiver) (bool, error) {
+	way, err := l.WayFrom(md, counts, at, inner, this)
+	return way != NoWay, err
+}
+
+// WayFrom is From, with how.
+func (l *Leads) WayFrom(md *dac.MethodDesc, counts func(offset int) bool, at int, inner string, this func() Receiver) (out Way, err error) {
 	meta, err := md.Metadata()
 	if err != nil {
-		return false, err
+		return NoWay, err
 	}
 	body, err := l.r.code.IL(md)
 	if err != nil {
-		return false, err
+		return NoWay, err
 	}
-	if taken, err := l.takes(meta, body.Code, counts); taken || err != nil {
-		return taken, err
+	if taken, err := l.takes(meta, body.Code, counts); err != nil {
+		return NoWay, err
+	} else if taken {
+		return KnownWay, nil
 	}
 	sites, err := ilcalls.Of(meta, body.Code)
 	if err != nil {
-		return false, err
+		return NoWay, err
 	}
 	runs := slices.IndexFunc(sites, func(s ilcalls.Site) bool { return inner != "" && s.Offset >= at && s.Method == inner })
 	for i := range sites {
@@ -711,7 +730,7 @@ func (l *Leads) From(md *dac.MethodDesc, counts func(offset int) bool, at int, i
 		}
 		if l.names[s.Method] || l.virtual[nameOf(s.Method)] {
 			if i != runs {
-				return true, nil
+				return KnownWay, nil
 			}
 			continue
 		}
@@ -720,14 +739,21 @@ func (l *Leads) From(md *dac.MethodDesc, counts func(offset int) bool, at int, i
 			continue
 		}
 		path := subject(s)
-		if on == 0 || path == nil {
-			return true, nil
+		if on == 0 {
+			return KnownWay, nil
 		}
-		if a := l.of(path, md, this); a == 0 || a == on {
-			return true, nil
+		if path == nil {
+			out = HiddenWay
+			continue
+		}
+		switch l.of(path, md, this) {
+		case 0:
+			out = HiddenWay
+		case on:
+			return KnownWay, nil
 		}
 	}
-	return false, nil
+	return out, nil
 }
 
 // of returns the object to which a path leads from a static field or from the receiver of md, or 0.
@@ -847,50 +873,90 @@ func (r *Reader) Foreign() bool {
 // Goes reports whether a suspended method of the set leads to a call that is sought, in the code that it may still reach. What can't be read does. A
 // nil set has no methods.
 func (l *Leads) Goes(ctx context.Context, s *Set) bool {
-	if s == nil {
-		return false
-	}
-	for i := range s.items {
-		it := &s.items[i]
-		switch {
-		case it.completed() || ctx.Err() != nil:
-			continue
-		case it.kind.computes() || it.kind.runtimeAsync:
-			return true
-		case !it.kind.machine() || it.hasState && (it.state == -1 || it.state == -2): // it runs or has ended
-			continue
-		}
-		_, m, err := l.r.machineOf(it.kind, it.addr)
-		if err != nil {
-			return true
-		}
-		if md, err := m.moveNext(); err != nil || l.Has(md) && l.goesOn(m, md, it) {
-			return true
-		}
+	for range l.Going(ctx, s) {
+		return true
 	}
 	return false
 }
 
-// goesOn reports whether the code that a suspended method may still reach leads to a call that is sought. What can't be read does.
-func (l *Leads) goesOn(m *machine, md *dac.MethodDesc, it *item) bool {
+// A Goer is a suspended method that leads to a call which is sought.
+type Goer struct {
+	Object target.Addr // the task or the box
+	// Within reports whether it does so by the code from one offset to another.
+	Within func(start, end int) bool
+}
+
+// Going iterates over the suspended methods of the set that lead to a call which is sought, in the code that they may still reach. It yields nil for each
+// that can't be read. A nil set has no methods.
+func (l *Leads) Going(ctx context.Context, s *Set) iter.Seq[*Goer] {
+	return func(yield func(*Goer) bool) {
+		if s == nil {
+			return
+		}
+		for i := range s.items {
+			it := &s.items[i]
+			switch {
+			case it.completed() || ctx.Err() != nil:
+				continue
+			case it.kind.computes() || it.kind.runtimeAsync:
+				if !yield(nil) {
+					return
+				}
+				continue
+			case !it.kind.machine() || it.hasState && (it.state == -1 || it.state == -2): // it runs or has ended
+				continue
+			}
+			var out *Goer
+			_, m, err := l.r.machineOf(it.kind, it.addr)
+			if err == nil {
+				var md *dac.MethodDesc
+				if md, err = m.moveNext(); err == nil && !l.Has(md) {
+					continue
+				}
+				if err == nil {
+					goes, known := l.goesOn(m, md, it)
+					if known && !goes {
+						continue
+					}
+					if known {
+						out = &Goer{it.addr, func(start, end int) bool {
+							return l.within(md, func(offset int) bool { return start <= offset && offset < end })
+						}}
+					}
+				}
+			}
+			if !yield(out) {
+				return
+			}
+		}
+	}
+}
+
+// within reports whether the code of a suspended method leads to a call that is sought at the offsets that counts selects. What can't be read does.
+func (l *Leads) within(md *dac.MethodDesc, counts func(offset int) bool) bool {
+	goes, err := l.From(md, counts, -1, "", func() Receiver { return Receiver{} })
+	return goes || err != nil
+}
+
+// goesOn reports whether the code that a suspended method may still reach leads to a call that is sought, if that is known.
+func (l *Leads) goesOn(m *machine, md *dac.MethodDesc, it *item) (goes, known bool) {
 	sites, err := m.sites(l.r)
 	if err != nil {
-		return true
+		return false, false
 	}
 	at, ok := sites[it.state]
 	if !ok || !it.hasState {
-		return true
+		return false, false
 	}
 	body, err := l.r.code.IL(md)
 	if err != nil {
-		return true
+		return false, false
 	}
 	first, err := turn(body.Code, at.il)
 	if err != nil {
-		return true
+		return false, false
 	}
-	goes, err := l.From(md, func(offset int) bool { return offset >= first }, -1, "", func() Receiver { return Receiver{} })
-	return goes || err != nil
+	return l.within(md, func(offset int) bool { return offset >= first }), true
 }
 
 // turn returns the first offset that il may reach again from the offset at: the start of the outermost loop around it, or at.
