@@ -140,7 +140,8 @@ func (g *grapher) mainWaits(w *wait) bool {
 }
 
 // mainCalls reports whether the program's entry point calls the method in which a thread waits, with nothing but methods of the program between
-// them: Main runs a service and waits for its end. A handler of a message loop is called by a library.
+// them, or of the class library by which a method calls another one: Main runs a service and waits for its end. A handler of a message loop is called by
+// a library, too.
 func (s *survey) mainCalls(t *stackwalk.Thread) bool {
 	if t.OS == nil || t.Managed == nil {
 		return false
@@ -159,13 +160,22 @@ func (s *survey) mainCalls(t *stackwalk.Thread) bool {
 			name, err = dac.CodeOf(f.Runtime).MethodName(md, dac.MethodQualified)
 		}
 		switch own := err == nil && !answer.LibraryMethod(name); {
-		case err != nil, main, program && !own: // a caller of Main is no entry point's
+		case err != nil, main, program && !own && !handsOn(name): // a caller of Main is no entry point's
 			return false
 		case own:
 			program, main = true, isEntryPoint(name)
 		}
 	}
 	return main
+}
+
+// handing begins the names of the methods of the class library that call a delegate or a method once, or once for each element, and no message loop.
+var handing = []string{"ILStubClass.", "DynamicClass.InvokeStub_", "System.Reflection.", "System.RuntimeMethodHandle.", "System.Delegate.", "System.MulticastDelegate.", "System.Lazy",
+	"System.Threading.ExecutionContext.", "System.Threading.LazyInitializer.", "System.Collections.Generic.List", "System.Array.", "System.Linq."}
+
+// handsOn reports whether a method of the class library hands on to a method that its caller gives it.
+func handsOn(method string) bool {
+	return slices.ContainsFunc(handing, func(prefix string) bool { return strings.HasPrefix(method, prefix) })
 }
 
 // libraryIdles reports whether a library's own thread waits for an event, a pulse or a handle, as a loop without work
