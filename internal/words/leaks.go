@@ -44,6 +44,7 @@ var (
 
 	OftenChanged  = say("elements replaced", "its elements come and go, as in a cache with a limit: {changes} changes of {elements} elements")
 	AtCapacity    = say("collection at its capacity", "it is full, as a cache with a limit is: its {elements} elements are as many as the read-only field {field} says, after {changes} changes")
+	AtBound       = say("collection at a bound", "it is full, as a cache with a limit is: its {elements} elements are as many as {field} says, which {method} reads where it removes some")
 	AtConstant    = say("collection at a constant", "it is full, as a cache with a limit is: its {elements} elements are as many as a number in {method}, which removes some")
 	QueueBeside   = say("queue beside a collection", "its elements come and go, as in a cache with a limit: {queue} beside it was changed {changes} times for {elements} elements")
 	PooledArrays  = say("arrays of the shared pool", "they are the arrays that ArrayPool.Shared keeps for each thread to rent again, one of each size, and drops if they are not rented")

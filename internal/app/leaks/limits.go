@@ -30,7 +30,7 @@ func (f *finder) limited(n graph.Node) answer.Statement {
 		return answer.Statement{}
 	}
 	fields := h.limits()
-	var code map[uint64]string // read when it is needed
+	var code *removers // read when they are needed
 	for _, c := range h.collections {
 		if c != n && f.doms.Idom(c) != n {
 			continue // a neighbour
@@ -51,10 +51,13 @@ func (f *finder) limited(n graph.Node) answer.Statement {
 			continue
 		}
 		if code == nil {
-			code = f.codeLimits(h.class)
+			code = f.removersOf(h.class)
 		}
-		if method := code[count.Value]; method != "" {
+		if method := code.numbers[count.Value]; method != "" {
 			return says.FullByCode(count.Value, method)
+		}
+		if field, method := f.bound(&h, code, count.Value); field != "" {
+			return says.FullByField(count.Value, field, method)
 		}
 	}
 	return answer.Statement{}
@@ -164,10 +167,16 @@ func (h *home) limits() map[uint64]string {
 	return out
 }
 
-// codeLimits returns the methods of a class that remove elements from a collection, by the numbers in their code. A constant has no field: the compiler
-// puts its value into the code.
-func (f *finder) codeLimits(class *objects.Type) map[uint64]string {
-	out := map[uint64]string{}
+// The removers are the methods of a class that remove elements from a collection.
+type removers struct {
+	numbers map[uint64]string // by a number in their code: a constant has no field, for the compiler puts its value into the code
+	fields  map[string]string // by the name of a field or property that they read
+	stored  map[string]bool   // the fields that code of the class other than constructors and setters changes
+}
+
+// removersOf reads the code of a class.
+func (f *finder) removersOf(class *objects.Type) *removers {
+	out := &removers{map[uint64]string{}, map[string]string{}, map[string]bool{}}
 	code := dac.CodeOf(f.r.Runtime())
 	for md, err := range code.Methods(class.MT) {
 		if err != nil {
@@ -181,37 +190,106 @@ func (f *finder) codeLimits(class *objects.Type) map[uint64]string {
 		if err != nil {
 			continue
 		}
-		numbers, removes := constants(meta, body.Code)
-		if !removes || len(numbers) == 0 {
-			continue
+		uses := usesOf(meta, body.Code)
+		own, err := md.Name()
+		if err != nil || own != ".ctor" && own != ".cctor" && !strings.HasPrefix(own, "set_") {
+			for _, field := range uses.stores {
+				out.stored[field] = true
+			}
 		}
 		name, err := code.MethodName(md, dac.MethodQualified)
-		if err != nil {
+		if err != nil || !uses.removes {
 			continue
 		}
-		for _, n := range numbers {
-			out[n] = name
+		for _, n := range uses.numbers {
+			out.numbers[n] = name
+		}
+		for _, field := range uses.reads {
+			out.fields[field] = name
 		}
 	}
 	return out
 }
 
-// constants returns the numbers in IL that may be limits, and whether the code calls a method that removes elements.
-func constants(meta *metadata.Metadata, il []byte) (numbers []uint64, removes bool) {
-	for in, err := range metadata.Instructions(il) {
-		if err != nil {
-			return nil, false
-		}
-		switch in.Kind {
-		case metadata.OperandInt8, metadata.OperandInt32:
-			if strings.HasPrefix(in.Opcode.String(), "ldc.i4") && in.Int() >= manyReplaced {
-				numbers = append(numbers, uint64(in.Int()))
+// bound returns a field with a number, of the object with a collection or of an object of the program that it refers to, as its options are, and a method that removes
+// elements and reads the field. A field that counts the elements is no bound: code of the class changes it.
+func (f *finder) bound(h *home, code *removers, n uint64) (field, method string) {
+	if h.object.Addr == 0 {
+		return "", ""
+	}
+	own := func(o objects.Object, through string) bool {
+		for at, v := range o.Fields() {
+			if is, err := v.Int(); err != nil || is < 0 || uint64(is) != n {
+				continue
 			}
-		case metadata.OperandMethod:
-			removes = removes || removing(memberName(meta, in.Token()))
+			name := propertyOf(at.Name)
+			if by := code.fields[name]; by != "" && !code.stored[name] {
+				field, method = through+name, by
+				return true
+			}
+		}
+		return false
+	}
+	if own(h.object, "") {
+		return field, method
+	}
+	for at, v := range h.object.Fields() {
+		if v.Kind() != objects.KindReference || v.IsNull() || code.fields[propertyOf(at.Name)] == "" {
+			continue
+		}
+		o, err := v.Object()
+		if err != nil {
+			continue
+		}
+		if name, err := o.Type.ManagedName(); err == nil && !answer.LibraryMethod(name+".") && own(o, propertyOf(at.Name)+".") {
+			return field, method
 		}
 	}
-	return numbers, removes
+	return "", ""
+}
+
+// propertyOf returns the name of a property whose value the compiler keeps in a field, and other names of fields as they are.
+func propertyOf(field string) string {
+	if name, ok := strings.CutSuffix(field, ">k__BackingField"); ok {
+		return strings.TrimPrefix(name, "<")
+	}
+	return field
+}
+
+// The uses are what IL does with numbers and fields.
+type uses struct {
+	numbers []uint64 // that may be limits
+	removes bool     // it calls a method that removes elements
+	reads   []string // the fields and properties that it reads
+	stores  []string // the fields that it changes, or takes the address of
+}
+
+// usesOf reads IL. What can't be read does nothing.
+func usesOf(meta *metadata.Metadata, il []byte) (out uses) {
+	for in, err := range metadata.Instructions(il) {
+		if err != nil {
+			return uses{}
+		}
+		switch op := in.Opcode.String(); in.Kind {
+		case metadata.OperandInt8, metadata.OperandInt32:
+			if strings.HasPrefix(op, "ldc.i4") && in.Int() >= manyReplaced {
+				out.numbers = append(out.numbers, uint64(in.Int()))
+			}
+		case metadata.OperandField:
+			if name := propertyOf(memberName(meta, in.Token())); op == "ldfld" {
+				out.reads = append(out.reads, name)
+			} else {
+				out.stores = append(out.stores, name)
+			}
+		case metadata.OperandMethod:
+			name := memberName(meta, in.Token())
+			out.removes = out.removes || removing(name)
+			if property, ok := strings.CutPrefix(name, "get_"); ok {
+				out.reads = append(out.reads, property)
+			}
+		}
+	}
+	return out
 }
 
 // removing reports whether methods of collections with a name remove elements.
@@ -220,7 +298,7 @@ func removing(method string) bool {
 	return strings.HasPrefix(method, "Remove") || method == "Dequeue" || method == "Pop" || method == "Take"
 }
 
-// memberName returns the name of the method that a token names, without its class, or "".
+// memberName returns the name of the method or field that a token names, without its class, or "".
 func memberName(meta *metadata.Metadata, t metadata.Token) string {
 	var index metadata.StringIndex
 	switch t.Table() {
@@ -232,6 +310,12 @@ func memberName(meta *metadata.Metadata, t metadata.Token) string {
 		index = m.Name
 	case metadata.TableMethodDef:
 		m, err := meta.MethodDef(t.Row())
+		if err != nil {
+			return ""
+		}
+		index = m.Name
+	case metadata.TableField:
+		m, err := meta.Field(t.Row())
 		if err != nil {
 			return ""
 		}

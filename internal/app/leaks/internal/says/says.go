@@ -337,6 +337,11 @@ func FullByCode(elements uint64, method string) answer.Statement {
 	return words.AtConstant.Of(words.N(elements), words.Method(method))
 }
 
+// FullByField states that a collection has as many elements as a field says that a method reads which removes some.
+func FullByField(elements uint64, field, method string) answer.Statement {
+	return words.AtBound.Of(words.N(elements), words.Field(field), words.Method(method))
+}
+
 // NeighbourChanged states how often a queue beside a collection, with as many elements, was changed.
 func NeighbourChanged(queue string, changes, elements uint64) answer.Statement {
 	return words.QueueBeside.Of(words.Type(queue), words.N(changes), words.N(elements))
