@@ -136,6 +136,7 @@ var (
 	ThingInState        = say("thing in a state", "{thing} ({state})")
 	LostPulse           = say("lost pulse", "{waiters} for {pulse} {object}{place?}, where they wait only while the {type} {collection} is empty: it has {items} {items:item|items}, and nobody holds the monitor: a pulse was lost, or has yet to come")
 	EmptyIL             = say("code waits while empty", "the IL of the method leads to the wait only where the count is 0; by the IL of the program, no other thread, suspended method or delegate leads to a pulse, to this wait, or to a method that takes items")
+	TakersAnew          = say("takers begun again", "code outside of the program may call the methods that take from the collection again, on another thread")
 	SignalsIL           = say("code signals", "the IL of the program's methods, from where the threads stand, and what suspended methods, living delegates, libraries and reflection may run; native libraries were not looked at")
 	PastMutex           = say("past the wait for a Mutex", "the IL of the methods of thread {thread}: it is past its wait for {mutex}, and has not released it")
 	IsToRead            = say("reads a full channel", "is to read the channel {channel}")

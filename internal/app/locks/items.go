@@ -46,8 +46,8 @@ func (s *survey) sourceOf(task target.Addr) target.Addr {
 }
 
 // havers returns the threads that alone end a wait: code gets to what ends it, enders, only by taking an item from a BlockingCollection, or by a variable of
-// a thread, and these threads take from that collection or have that variable, or are among others. It sets the wait's gets. It returns nil if there are no
-// such threads, or if that is not known.
+// a thread, and these threads take from that collection or have that variable, or are among others. The thread that waits is one only if no other is: then it never
+// takes the item. It sets the wait's gets. It returns nil if there are no such threads, or if that is not known.
 func (g *grapher) havers(w *wait, enders []target.Addr, others []*stackwalk.Thread) []*stackwalk.Thread {
 	s := g.s
 	if !s.whole || s.graph == nil || s.lost || s.partial || len(enders) == 0 {
@@ -78,12 +78,13 @@ func (g *grapher) havers(w *wait, enders []target.Addr, others []*stackwalk.Thre
 	}) {
 		return nil
 	}
-	gets := map[*stackwalk.Thread]target.Addr{}
+	gets, anew := map[*stackwalk.Thread]target.Addr{}, false
 	for _, q := range queues {
-		takers := g.onlyTakers(q)
+		takers, again := g.onlyTakers(q)
 		if takers == nil {
 			return nil
 		}
+		anew = anew || again
 		for _, t := range takers {
 			gets[t] = q
 		}
@@ -91,7 +92,10 @@ func (g *grapher) havers(w *wait, enders []target.Addr, others []*stackwalk.Thre
 	for _, t := range threads {
 		gets[t] = 0
 	}
-	if delete(gets, w.thread); len(gets) == 0 {
+	if len(gets) > 1 || gets[w.thread] == 0 { // else it would have to take the item itself
+		delete(gets, w.thread)
+	}
+	if len(gets) == 0 {
 		return nil
 	}
 	var out []*stackwalk.Thread
@@ -104,7 +108,7 @@ func (g *grapher) havers(w *wait, enders []target.Addr, others []*stackwalk.Thre
 	if !alone(gets, out) {
 		return nil
 	}
-	w.gets = gets
+	w.gets, w.anew = gets, anew
 	return out
 }
 
@@ -152,13 +156,20 @@ func (s *survey) reaches(ctx context.Context, g *graph.Graph, nodes []graph.Node
 	return seen == nil || slices.ContainsFunc(nodes, seen.Has)
 }
 
-// onlyTakers returns the threads that take from a BlockingCollection, or nil if other code may, too.
-func (g *grapher) onlyTakers(q target.Addr) (out []*stackwalk.Thread) {
+// lists reports whether a method gets the items of a BlockingCollection without taking them.
+func lists(method string) bool {
+	class, name, _ := strings.Cut(method, ".")
+	return strings.HasPrefix(class, "BlockingCollection") && (name == "ToArray" || name == "CopyTo")
+}
+
+// onlyTakers returns the threads that take from a BlockingCollection, or nil if other code may, too. anew reports that a library may call their methods again, on other
+// threads.
+func (g *grapher) onlyTakers(q target.Addr) (out []*stackwalk.Thread, anew bool) {
 	sought := func(method string) (target.Addr, bool) {
 		if strings.HasPrefix(method, "BlockingCollection") && strings.HasSuffix(method, "FromAny") { // its argument is an array of them
 			return 0, true
 		}
-		return q, takes(method)
+		return q, takes(method) || lists(method)
 	}
 	takers := g.takersOf(q)
 	isTaker := func(t *stackwalk.Thread) bool {
@@ -166,11 +177,11 @@ func (g *grapher) onlyTakers(q target.Addr) (out []*stackwalk.Thread) {
 	}
 	r, err := g.s.reaching(sought)
 	if err != nil || r == nil || r.outside && (r.leads.Goes(g.s.ctx, g.s.set) || len(g.s.delegated(r.leads, sought)) > 0 || !r.leads.Only(g.s.methodsOn(isTaker))) {
-		return nil
+		return nil, false
 	}
 	for _, h := range takers {
 		if h.thread == nil {
-			return nil
+			return nil, false
 		}
 		if !slices.Contains(out, h.thread) {
 			out = append(out, h.thread)
@@ -182,9 +193,9 @@ func (g *grapher) onlyTakers(q target.Addr) (out []*stackwalk.Thread) {
 		}
 	}
 	if n, err := g.s.enumeratorsOf(q); err != nil || n > len(out) {
-		return nil // another thread or a suspended method may have one
+		return nil, false // another thread or a suspended method may have one
 	}
-	return out
+	return out, r.leads.Open
 }
 
 // nameQueues names the BlockingCollections with what would end waits.

@@ -94,7 +94,18 @@ func (g *grapher) stuck(start func(*wait) bool) (map[*wait][]*stackwalk.Thread, 
 		}
 		seen[w] = true
 		need := w.runners
-		if is, ok := w.signaled(); ok {
+		is, ok := w.signaled()
+		if ok && g.ownSignal(w) {
+			if need = g.havers(w, []target.Addr{is.object}, nil); need != nil { // whatever sets it has it
+				out[w] = need
+				for _, t := range need {
+					todo = append(todo, g.of[t])
+				}
+				continue
+			}
+			need = w.runners
+		}
+		if ok {
 			r, err := g.s.signalers(is)
 			if err != nil {
 				return nil, err
@@ -138,6 +149,14 @@ func (g *grapher) stuck(start func(*wait) bool) (map[*wait][]*stackwalk.Thread, 
 		}
 	}
 	return out, nil
+}
+
+// ownSignal reports whether a thread waits for an event that only code with the object can set.
+func (g *grapher) ownSignal(w *wait) bool {
+	if w.lock != nil {
+		return w.lock.Kind == answer.LockEvent && !w.pulse
+	}
+	return g.s.ownEvent(w.object)
 }
 
 // signalers returns what may still signal a thing, or nil if that can't be known.

@@ -137,6 +137,12 @@ func (g *grapher) circle(alike [][]*wait) answer.Verdict {
 				v.Because(il)
 			}
 		}
+		if before.anew && before.isSignaledBy(w) {
+			v.Strength = answer.Weakest(v.Strength, answer.StrengthPossible)
+			if says := words.TakersAnew.Of(); !slices.Contains(v.Evidence, says.Text) {
+				v.Because(says)
+			}
+		}
 		if w.how != answer.HowRecorded || !w.proved || !w.ends.IsZero() {
 			v.Strength = answer.Weakest(v.Strength, answer.StrengthLikely)
 		}

@@ -35,6 +35,7 @@ type wait struct {
 	pulse    bool                              // waits for a pulse and has released the monitor
 	signals  []*stackwalk.Thread               // the threads that would end a wait for a signal later, if only they can, and all of them wait so; set by crossings
 	gets     map[*stackwalk.Thread]target.Addr // by thread of signals, if it alone gets to what would end it: the BlockingCollection that it takes it from, or 0 if it has it; set by crossings
+	anew     bool                              // a library may call again, on other threads, the methods that take from the collections of gets
 	timeout  int32
 	steps    bool // the class library waits in steps, each for a limited time: the program's wait has no limit that is recorded
 	how      string
