@@ -248,7 +248,7 @@ func (f *finder) bound(h *home, code *removers, n uint64) (field, method string)
 	return "", ""
 }
 
-// propertyOf returns the name of a property whose value the compiler keeps in a field, and other names of fields as they are.
+// propertyOf returns the name of the property for which the compiler made a field, and other names of fields as they are.
 func propertyOf(field string) string {
 	if name, ok := strings.CutSuffix(field, ">k__BackingField"); ok {
 		return strings.TrimPrefix(name, "<")

@@ -30,7 +30,8 @@ func TestPacedMoves(t *testing.T) {
 		waiting = append(waiting, w.Threads[i].Thread.Name)
 	}
 	all := strings.Join(waiting, "\n")
-	for _, name := range []string{"AckWell.first", "TimerAckWell.first", "WindowWell.first", "BatchWell.first", "hand source", "tick source", "beat source", "gate source", "pulse source", "static source", "box source"} {
+	for _, name := range []string{"AckWell.first", "TimerAckWell.first", "WindowWell.first", "BatchWell.first",
+		"hand source", "tick source", "beat source", "gate source", "pulse source", "static source", "box source"} {
 		assert.Contains(t, all, name)
 	}
 }
