@@ -166,8 +166,9 @@ type HTTPWait struct {
 	Connection target.Addr `json:"connection,omitempty" doc:"the connection that it is on"`
 	Method     Text        `json:"method,omitzero" doc:"GET, POST …" text:"="`
 	URI        Text        `json:"uri,omitzero" doc:"the URI" text:"="`
-	// Age and Timeout come from the timer of HttpClient's timeout.
-	Age     Maybe[int64] `json:"ageMs,omitzero" doc:"for how long HttpClient has worked on it, at least; none without a timeout, and where no suspended HttpClient has it" text:"for at least %"`
+	// Age and Timeout come from the timer of HttpClient's timeout, and Age else from the time at which its connection was opened, if that was never idle and has
+	// received nothing, or from the request for a tunnel through a proxy that it waits for.
+	Age     Maybe[int64] `json:"ageMs,omitzero" doc:"for how long HttpClient has worked on it, at least; where it has neither a timeout nor a new connection that has received nothing, it is not known" text:"for at least %"`
 	Timeout Maybe[int64] `json:"timeoutMs,omitzero" doc:"how long it may take in all" text:"of % at most"`
 	Stack   *AsyncWork   `json:"stack,omitempty" doc:"the suspended async code that awaits it"`
 }

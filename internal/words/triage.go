@@ -88,6 +88,7 @@ var (
 	MoreBehind         = say("requests that wait behind others", "; {waiting} more {waiting:waits|wait} for {thing} behind {others:it|them}")
 	CodeSilent         = say("code that waits for a server", "{method} waits for {what}, for at least {age}")
 	BehindCode         = say("requests that wait behind code", "; {waiting} of {requests request|requests} that the process serves{oldest?} {waiting:waits|wait} for {thing} behind it: {routes}")
+	OperationsBehind   = say("operations that wait behind code", "; {operations suspended operation waits|suspended operations wait} for {thing} behind it")
 	ServedWait         = say("requests that wait", "{waiting} of {requests request|requests} that the process serves {waiting:waits|wait} for it{oldest?}: {routes}")
 	OldestServed       = say("age of the oldest request", ", the oldest for at least {age}")
 	OldestOf           = say("age of the oldest of requests", ", the oldest for at least {age},")

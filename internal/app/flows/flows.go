@@ -159,32 +159,65 @@ func (r *Reader) many(o objects.Object, yield func(objects.Object) bool) {
 // that live across an await, and compiler-generated ones. Objects other than boxes have no variables.
 func (r *Reader) Variables(box objects.Object) iter.Seq[target.Addr] {
 	return func(yield func(target.Addr) bool) {
-		s, x := shapes.BindAs[*boxShape](r.Reading, box)
-		if s == nil {
+		if t, at := r.machine(box); t != nil {
+			r.references(t, at, yield)
+		}
+	}
+}
+
+// machine returns the type of the state machine in a box, and its fields. Objects other than boxes have none.
+func (r *Reader) machine(box objects.Object) (*objects.Type, func(f *objects.Field) objects.Value) {
+	s, x := shapes.BindAs[*boxShape](r.Reading, box)
+	if s == nil {
+		return nil, nil
+	}
+	machine := s.Machine.Value(x)
+	if v, err := machine.Struct(); err == nil {
+		return v.Type, v.Value
+	}
+	o, err := machine.Object()
+	if err != nil {
+		r.Note(err)
+		return nil, nil
+	}
+	return o.Type, o.Value
+}
+
+// Embedded is Variables for the fields of an async method's variables of value types.
+func (r *Reader) Embedded(box objects.Object) iter.Seq[target.Addr] {
+	return func(yield func(target.Addr) bool) {
+		t, at := r.machine(box)
+		if t == nil {
 			return
 		}
-		machine := s.Machine.Value(x)
-		var t *objects.Type
-		var at func(f *objects.Field) objects.Value
-		if v, err := machine.Struct(); err == nil {
-			t, at = v.Type, v.Value
-		} else if o, err := machine.Object(); err == nil {
-			t, at = o.Type, o.Value
-		} else {
+		fields, err := t.Fields()
+		r.Note(err)
+		for _, f := range fields {
+			if f.Static || f.ElementType != metadata.ElementValueType || !f.RefersToObject() {
+				continue
+			}
+			v, err := at(f).Struct()
 			r.Note(err)
-			return
-		}
-		for _, f := range r.fields(t) {
-			a, err := at(f).Addr()
-			r.Note(err)
-			if err == nil && a != 0 && !yield(a) {
+			if err == nil && !r.references(v.Type, v.Value, yield) {
 				return
 			}
 		}
 	}
 }
 
-// fields returns the fields of a state machine type that refer to objects.
+// references yields the addresses in the fields of a value that refer to objects. It returns false when yield does.
+func (r *Reader) references(t *objects.Type, at func(f *objects.Field) objects.Value, yield func(target.Addr) bool) bool {
+	for _, f := range r.fields(t) {
+		a, err := at(f).Addr()
+		r.Note(err)
+		if err == nil && a != 0 && !yield(a) {
+			return false
+		}
+	}
+	return true
+}
+
+// fields returns the fields of a type that refer to objects.
 func (r *Reader) fields(t *objects.Type) []*objects.Field {
 	if known, ok := r.machines[t]; ok {
 		return known

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/app/tasks"
 	"github.com/sosgo/sosgo/internal/words"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
@@ -33,7 +34,7 @@ func (g *grapher) blocked() [][]*wait {
 	var out [][]*wait
 	at := map[string]int{}
 	for _, w := range g.s.waits {
-		if len(w.tasks) == 0 && w.event == 0 || w.completed || g.circled[w] || w.entry || w.accepts() {
+		if len(w.tasks) == 0 && w.event == 0 || w.completed || g.circled[w] || w.entry || w.accepts() || g.asksServer(w) {
 			continue
 		}
 		row := g.rows[w.thread]
@@ -48,6 +49,19 @@ func (g *grapher) blocked() [][]*wait {
 		out = append(out, []*wait{w})
 	}
 	return out
+}
+
+// asksServer reports whether a thread of its own, no worker of the thread pool, waits for a server or a socket: as if it read from the socket itself, it takes
+// no worker from others. A thread with a context that awaits come back to is none of these.
+func (g *grapher) asksServer(w *wait) bool {
+	p := g.s.pool
+	if p == nil || p.Total.Err() != nil || w.async || len(w.tasks) != 1 || g.s.postsTo(w.thread) != "" {
+		return false
+	}
+	if says := w.until.Says; says != words.Connection.Kind() && says != words.ServersAnswer.Kind() && !tasks.WaitsForPeer(w.until) {
+		return false
+	}
+	return !slices.ContainsFunc(p.Workers, func(o answer.PoolWorker) bool { return o.Thread.OSID == w.thread.OS.ID })
 }
 
 // blocks describes one thread that blocks until a task completes, or several alike, with the async methods between.

@@ -485,3 +485,36 @@ func TestWokenNext(t *testing.T) {
 		assert.Equal(t, c.want.Kind(), g.awaited(&c.w, false).Says)
 	}
 }
+
+// TestAsksServer checks that a thread of its own that waits for a server is no finding, and that a worker of the pool is one, as is a thread that waits for other
+// things or for code that needs the pool.
+func TestAsksServer(t *testing.T) {
+	thread := &stackwalk.Thread{OS: &target.Thread{ID: 7}}
+	pool := func(workers ...uint32) *answer.ThreadPool {
+		p := &answer.ThreadPool{Total: answer.Known(int64(len(workers)))}
+		for _, id := range workers {
+			p.Workers = append(p.Workers, answer.PoolWorker{Thread: answer.Thread{OSID: id}})
+		}
+		return p
+	}
+	connection := words.Connection.Of(answer.Statement{}, answer.Statement{})
+	for name, c := range map[string]struct {
+		until answer.Statement
+		pool  *answer.ThreadPool
+		tasks int
+		want  bool
+	}{
+		"connection":      {connection, pool(8), 1, true},
+		"answer":          {words.ServersAnswer.Of(answer.Statement{}, answer.Statement{}), pool(), 1, true},
+		"socket":          {words.DataFrom.Of(words.Text("10.0.0.7:80")), pool(8), 1, true},
+		"worker":          {connection, pool(7, 8), 1, false},
+		"unknown pool":    {connection, nil, 1, false},
+		"unknown workers": {connection, &answer.ThreadPool{Total: answer.Missing[int64](target.ErrNotInDump)}, 1, false},
+		"several tasks":   {connection, pool(8), 2, false},
+		"promise":         {words.APromise.Of(), pool(8), 1, false},
+		"pool":            {words.PoolWorker.Of(), pool(8), 1, false},
+	} {
+		g := &grapher{s: &survey{pool: c.pool}}
+		assert.Equal(t, c.want, g.asksServer(&wait{thread: thread, tasks: make([]target.Addr, c.tasks), until: c.until}), name)
+	}
+}

@@ -171,6 +171,9 @@ func (s *survey) through(w *wait, a target.Addr, stack *answer.AsyncStack) {
 		}
 		if w.ready = s.ready(stack, a); !w.ready && w.until.IsZero() && stack.Reason.Err == nil {
 			w.until = stack.Why
+			if tasks.RemoteTask(frameName(&stack.Frames[0])) == answer.WaitConnection && w.until.Says == words.APromise.Kind() {
+				w.until = words.Connection.Of(answer.Statement{}, answer.Statement{})
+			}
 			w.proved = len(w.runners) > 0
 		}
 		if s.waitsInPool(stack) {

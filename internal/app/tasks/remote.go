@@ -47,6 +47,11 @@ var remoteTypes = []remote{
 // for other methods. method begins with its namespace.
 func Remote(method string) answer.WaitKind { return remoteIn(remoteMethods, method, strings.HasPrefix) }
 
+// RemoteTask is Remote for the type of a task that a client library completes.
+func RemoteTask(name string) answer.WaitKind {
+	return remoteIn(remoteTypes, name, strings.Contains)
+}
+
 func remoteIn(list []remote, name string, fits func(string, string) bool) answer.WaitKind {
 	for i := range list {
 		for _, part := range list[i].parts {
@@ -81,7 +86,7 @@ func (b *builder) remote(out *answer.AsyncStack) {
 		depth = f.Depth
 		method := remoteName(f)
 		if f.Kind == answer.AsyncTask {
-			see(remoteIn(remoteTypes, method, strings.Contains), "")
+			see(RemoteTask(method), "")
 			continue
 		}
 		if strings.HasPrefix(method, "System.Net.WebSockets.") {

@@ -112,6 +112,8 @@ type slowGroup struct {
 	list   []served
 	behind []gate   // where others wait for them
 	code   *waiting // set if it is no request
+
+	operations int // that wait behind the code and serve no request
 }
 
 // A waiting is suspended code that has waited long for a server.
@@ -129,6 +131,8 @@ type gate struct {
 	thing   answer.Statement
 	methods map[string]bool // in which the requests wait
 	list    []served        // the requests
+
+	operations int // that serve no request
 }
 
 // size returns the number of requests that wait because of what the group waits for.
@@ -259,6 +263,58 @@ func (q *Answers) slowCode() map[target.Addr]*waiting {
 		}
 	}
 	return out
+}
+
+// manyBehindCode is how many suspended operations must wait behind code that waits for a server to be a finding, where they serve no request of a web server:
+// nobody is known to have waited for a response.
+const manyBehindCode = 10
+
+// silentCode groups the operations that wait for a semaphore, or for a promise, by the code that has entered the first or completes the second, and has
+// waited long for a server of HttpClient itself. Requests that the process serves are not among them. What completes a promise and waits for an answer may poll
+// for events, which many wait for.
+func (q *Answers) silentCode() []slowGroup {
+	w, err := q.Waits.get()
+	if err != nil {
+		return nil
+	}
+	var out []slowGroup
+	var slow map[target.Addr]*waiting
+	for i := range w.Operations {
+		op := &w.Operations[i]
+		if op.Request != "" || op.Count < manyBehindCode || len(op.Holders) == 0 || op.Kind != answer.WaitPromise && op.Kind != answer.LockSemaphore {
+			continue
+		}
+		if slow == nil {
+			slow = q.slowCode()
+		}
+		c := slow[op.Holders[0].Object]
+		if c == nil || op.Kind == answer.WaitPromise && c.remote != answer.WaitConnection ||
+			slices.ContainsFunc(op.Holders, func(h answer.OperationHolder) bool { return h.Strength != answer.StrengthLikely || slow[h.Object] != c }) {
+			continue
+		}
+		k := slices.IndexFunc(out, func(g slowGroup) bool { return g.code == c })
+		if k < 0 {
+			k = len(out)
+			out = append(out, slowGroup{what: c.what, code: c})
+		}
+		out[k].operations += op.Count
+		out[k].behind = append(out[k].behind, gate{object: op.Object, thing: thingOf(op), methods: map[string]bool{compilernames.Pretty(op.Method.S): true}, operations: op.Count})
+	}
+	return out
+}
+
+// finding returns the finding about a group of silentCode.
+func (g *slowGroup) finding() answer.Finding {
+	says := words.CodeSilent.Of(words.Method(g.code.method), g.what, words.Duration(g.code.age))
+	for i := range g.behind {
+		says = says.Plus(words.OperationsBehind.Of(words.N(g.behind[i].operations), g.behind[i].thing))
+	}
+	x := answer.Conclude(answer.FindingDependency, says, answer.StrengthLikely, words.AwaitingCode.Of())
+	x.Count, x.Show = g.operations, []string{"httpclients"}
+	waitClauses(&x, map[string]int{g.code.method: 1}, nil, g.code.remote)
+	f := finding(answer.FindingDependency, x)
+	f.Object, f.Next = g.code.pool, []string{"httpclients", "waits"}
+	return f
 }
 
 // thingOf names what operations wait for.

@@ -258,6 +258,53 @@ func TestBehindSilentCode(t *testing.T) {
 	}
 }
 
+// TestBehindProxy checks that suspended operations which serve no request are joined with the server that the code in their way waits for: for a connection, or for
+// an answer while it has entered a semaphore. What completes a promise may wait for the answer to a poll.
+func TestBehindProxy(t *testing.T) {
+	frames := []answer.AsyncFrame{{Object: 0x66, AsyncPlace: answer.AsyncPlace{Method: answer.Text{S: "Shop.Tokens.FetchAsync"}}}}
+	for name, c := range map[string]struct {
+		kind   answer.WaitKind
+		remote answer.WaitKind
+		age    answer.Maybe[int64]
+		count  int
+		sure   answer.Strength
+		served string
+		says   string
+	}{
+		"promise": {answer.WaitPromise, answer.WaitConnection, answer.Known[int64](9000), 30, answer.StrengthLikely, "",
+			"Shop.Tokens.FetchAsync waits for a connection to login:443 by way of the proxy squid:3128, for at least 9 s; 30 suspended operations wait for a promise in Shop.asked behind it"},
+		"semaphore": {answer.LockSemaphore, answer.WaitServer, answer.Known[int64](9000), 10, answer.StrengthLikely, "",
+			"Shop.Tokens.FetchAsync waits for an answer of login:443 by way of the proxy squid:3128, for at least 9 s; 10 suspended operations wait for Shop.asked (SemaphoreSlim) behind it"},
+		"a poll":         {answer.WaitPromise, answer.WaitServer, answer.Known[int64](9000), 30, answer.StrengthLikely, "", ""},
+		"young":          {answer.WaitPromise, answer.WaitConnection, answer.Known[int64](900), 30, answer.StrengthLikely, "", ""},
+		"of unknown age": {answer.WaitPromise, answer.WaitConnection, answer.Missing[int64](target.ErrNotInDump), 30, answer.StrengthLikely, "", ""},
+		"few":            {answer.WaitPromise, answer.WaitConnection, answer.Known[int64](9000), 9, answer.StrengthLikely, "", ""},
+		"not sure":       {answer.WaitPromise, answer.WaitConnection, answer.Known[int64](9000), 30, answer.StrengthPossible, "", ""},
+		"of a request":   {answer.WaitPromise, answer.WaitConnection, answer.Known[int64](9000), 30, answer.StrengthLikely, "GET /a", ""},
+	} {
+		v := answer.Conclude(answer.FindingPermits, words.Text("no permits"), answer.StrengthLikely)
+		v.Sites = []answer.Site{{Method: answer.Text{S: "Shop.Prices.GetAsync"}, Does: string(c.kind), Count: c.count}}
+		q := healthy()
+		q.Waits = Got(&answer.Waits{Verdicts: []answer.Verdict{v}, Operations: []answer.OperationWait{{Method: answer.Text{S: "Shop.Prices.GetAsync"}, Kind: c.kind, Object: 0x55, Request: c.served,
+			Name: "Shop.asked", Count: c.count, Holders: []answer.OperationHolder{{Object: 0x66, Strength: c.sure}}}}}, nil)
+		wait := []answer.HTTPWait{{Age: c.age, Stack: &answer.AsyncWork{Remote: c.remote, Frames: frames}}}
+		q.HTTPClients = Got(&answer.HTTPClients{Pools: []answer.HTTPPool{{Address: 0x99, Host: answer.Text{S: "login"}, Port: answer.Known[int64](443), Proxy: answer.Text{S: "squid:3128"}, Waiting: wait}}}, nil)
+		out, err := Judge(context.Background(), q, Options{})
+		require.NoError(t, err)
+		permits := &out.Findings[len(out.Findings)-1]
+		if c.says == "" {
+			require.Len(t, out.Findings, 1, name)
+			assert.Len(t, permits.Clauses, 1, name)
+			continue
+		}
+		require.Len(t, out.Findings, 2, name)
+		f := &out.Findings[0]
+		assert.Equal(t, c.says, f.Text)
+		assert.Equal(t, []any{answer.FindingDependency, answer.SeverityHigh, answer.StrengthLikely, c.count}, []any{f.Kind, f.Severity, f.Strength, f.Count}, name)
+		assert.Equal(t, "it follows from the finding \"silent dependency\"", permits.Clauses[len(permits.Clauses)-1].Text, name)
+	}
+}
+
 // TestPoolThatMoves checks that requests that came a moment ago do not exhaust a pool, if the time is known.
 func TestPoolThatMoves(t *testing.T) {
 	for name, c := range map[string]struct {

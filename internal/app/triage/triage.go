@@ -139,6 +139,9 @@ func judge(ctx context.Context, q *Answers, o Options) (judged, error) {
 	outOfMemoryBy(out.Findings)
 	out.Findings = q.attachedBy(out.Findings)
 	out.Findings = q.victims(out.Findings)
+	for _, g := range q.silentCode() {
+		followGates(out.Findings, g.behind, answer.FindingDependency)
+	}
 	workers := 0
 	for i := range views {
 		workers = max(workers, views[i].workers)

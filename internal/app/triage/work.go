@@ -146,6 +146,11 @@ func httpClients(_ context.Context, q *Answers) (view, error) {
 		return view{}, err
 	}
 	v, serving, unopened := view{partly: firstOf(list.Noted(), nil)}, q.serving(), q.opensLater()
+	for _, g := range q.silentCode() {
+		if !unopened || g.code.remote != answer.WaitConnection {
+			v.found = append(v.found, g.finding())
+		}
+	}
 	for _, x := range v.findings(list.Verdicts) {
 		v.found = append(v.found, finding(x.Kind, x))
 	}

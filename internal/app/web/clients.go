@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
@@ -80,6 +81,15 @@ type (
 	connection1 struct {
 		_       objects.Shape    `of:"System.Net.Http.HttpConnection"`
 		Current objects.RefField `field:"_currentRequest"`
+		Created objects.IntField `field:"_creationTickCount,optional"`
+
+		Ahead  objects.IntField   `field:"_readAheadTaskStatus,optional"`
+		Buffer objects.ValueField `field:"_readBuffer,optional"`
+	}
+	// An arrayBuffer has the bytes that a connection has received, from the first element on (ArrayBuffer.cs).
+	arrayBuffer struct {
+		_     objects.Shape    `of:"System.Net.ArrayBuffer"`
+		Bytes objects.RefField `field:"_bytes"`
 	}
 	connection2 struct {
 		_       objects.Shape    `of:"System.Net.Http.Http2Connection|System.Net.Http.Http3Connection"`
@@ -180,6 +190,7 @@ func (r *Reader) senders(ctx context.Context, g shapes.Reading, h *heap.Heap, o 
 				at[w.Request] = len(all)
 				if c, err := r.b.Objects().TrustedObject(w.Connection); w.Connection != 0 && err == nil && is[*connection1](r, c) {
 					at[w.Connection] = len(all) // an HTTP/2 connection serves several requests
+					w.Age = r.mute(g, c, o.Clock)
 				}
 				all = append(all, w)
 			}
@@ -216,8 +227,72 @@ func (r *Reader) senders(ctx context.Context, g shapes.Reading, h *heap.Heap, o 
 	})
 	for i, s := range stacks {
 		all[i].Stack = s
+		if s != nil && all[i].Method.S == "CONNECT" {
+			r.tunnels(reader, s, all[i].Age, func(a target.Addr) *answer.HTTPWait {
+				if n, ok := at[a]; ok && n != i {
+					return all[n]
+				}
+				return nil
+			})
+		}
 	}
 	return err
+}
+
+// tunnels gives the age of a request for a tunnel (CONNECT) to the requests that the code which awaits the tunnel opens a connection for: they have
+// waited longer.
+func (r *Reader) tunnels(reader *flows.Reader, s *answer.AsyncWork, age answer.Maybe[int64], waits func(target.Addr) *answer.HTTPWait) {
+	for i := range s.Frames {
+		box, err := r.b.Objects().TrustedObject(s.Frames[i].Object)
+		if s.Frames[i].Object == 0 || err != nil {
+			continue
+		}
+		for a := range reader.Embedded(box) {
+			if w := waits(a); w != nil && w.Age.Err() != nil {
+				w.Age = age
+			}
+		}
+	}
+}
+
+// mute returns for how long a connection of HTTP/1.1 has existed that nothing was received on and that was never idle: its request was sent when it was
+// opened. Other connections have no such time. Before it is idle, and again before it is used, a connection begins to read ahead.
+func (r *Reader) mute(g shapes.Reading, o objects.Object, clock answer.Maybe[int64]) answer.Maybe[int64] {
+	c, x := shapes.BindAs[*connection1](g, o)
+	if c == nil || !c.Created.Has() || !c.Ahead.Has() || !c.Buffer.Has() {
+		return answer.Missing[int64](objects.ErrNoField)
+	}
+	created, ahead := g.IntAt(&c.Created, x), g.IntAt(&c.Ahead, x)
+	if err := cmp.Or(created.Err(), ahead.Err(), clock.Err()); err != nil {
+		return answer.Missing[int64](err)
+	}
+	received, err := r.received(c.Buffer.Value(x)) // small dumps do not have the bytes
+	if err != nil || received || ahead.Value != 0 {
+		return answer.Missing[int64](objects.ErrNoField)
+	}
+	return answer.Known(max(clock.Value-created.Value, 0))
+}
+
+// received reports whether a buffer has or had bytes. An answer of HTTP/1.1 begins with a letter. The buffer of a connection is no pooled one.
+func (r *Reader) received(buffer objects.Value) (bool, error) {
+	s, err := buffer.Struct()
+	if err != nil {
+		return false, err
+	}
+	b, err := objects.Bind[*arrayBuffer](r.b, s.Type)
+	if err != nil {
+		return false, err
+	}
+	o, err := b.Bytes.Object(objects.InstanceIn(s))
+	if err != nil || o.Addr == 0 {
+		return false, err
+	}
+	a, err := o.Array()
+	if err != nil || a.Len == 0 {
+		return false, err
+	}
+	first, err := a.At(0).Uint()
+	return first != 0, err
 }
 
 // is reports whether an object has one of a shape's types.

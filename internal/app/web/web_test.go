@@ -458,6 +458,83 @@ func TestClientCode(t *testing.T) {
 	})
 }
 
+// TestAgesWithoutTimers removes the timers of HttpClient's timeouts: the age of a request is then the age of its connection, if that was opened for it and has
+// received nothing. Some connections get a buffer of zeros, and one a buffer with bytes. The connection of the first request was used before.
+func TestAgesWithoutTimers(t *testing.T) {
+	testdump.Web(t, func(t *testing.T, d *testdump.Dump) int {
+		v, _, h := open(t, d.Dump)
+		o, err := v.Objects()
+		require.NoError(t, err)
+		rt, err := v.Runtime()
+		require.NoError(t, err)
+		var damage []testcase.Damage
+		var zeros, bytes target.Addr
+		for x, err := range h.Objects() {
+			require.NoError(t, err)
+			name, err := rt.TypeName(x.Type.Addr, dac.NameManaged)
+			require.NoError(t, err)
+			switch {
+			case strings.HasPrefix(name, "System.Threading.CancellationTokenSource"):
+				source, err := o.Object(x.Addr)
+				require.NoError(t, err)
+				if f := source.Field("_timer"); f.Err() == nil {
+					damage = append(damage, testdump.Words(f.Location(), 0))
+				}
+			case name == "System.Byte[]":
+				array, err := o.Object(x.Addr)
+				require.NoError(t, err)
+				a, err := array.Array()
+				require.NoError(t, err)
+				if first, err := a.At(0).Uint(); a.Len > 0 && err == nil && first == 0 {
+					zeros = x.Addr
+				} else if a.Len > 0 && err == nil {
+					bytes = x.Addr
+				}
+			}
+		}
+		require.NotZero(t, zeros)
+		require.NotZero(t, bytes)
+		running := func(d *sosgo.Dump) map[string]answer.HTTPWait {
+			v, err := d.View("")
+			require.NoError(t, err)
+			out, err := web.HTTPClients(t.Context(), v.Process, web.ClientOptions{Unnamed: true})
+			require.NoError(t, err)
+			waits := map[string]answer.HTTPWait{}
+			for _, p := range out.Pools {
+				for _, w := range p.Running {
+					u, err := url.Parse(w.URI.S)
+					require.NoError(t, err)
+					waits[u.Path] = w
+				}
+			}
+			return waits
+		}
+		timed := running(d.Dump)
+		for path, buffer := range map[string]target.Addr{"/orders/17": zeros, "/reports/monthly": zeros, "/stock/AB-12": zeros, "/audit/login": bytes} {
+			c, err := o.Object(timed[path].Connection)
+			require.NoError(t, err)
+			b, err := c.Field("_readBuffer").Struct()
+			require.NoError(t, err)
+			f := b.Field("_bytes")
+			if errors.Is(f.Err(), target.ErrNotInDump) { // the canned dump does not have the type: only the corpus' one is examined
+				return len(timed)
+			}
+			require.NoError(t, f.Err())
+			damage = append(damage, testdump.Words(f.Location(), uint64(buffer)))
+		}
+		without := running(d.Damaged(t, damage...))
+		for path, mute := range map[string]bool{"/orders/17": false, "/reports/monthly": true, "/stock/AB-12": true, "/audit/login": false, "/feed": false, "/chat": false} {
+			age := without[path].Age
+			require.Equal(t, mute, age.Err() == nil, path)
+			if before := timed[path].Age; mute {
+				assert.LessOrEqual(t, age.Value, before.Value, "%s: the connection was opened for it", path)
+				assert.Greater(t, age.Value, before.Value-1000, path)
+			}
+		}
+		return len(without)
+	})
+}
+
 // TestAgesWithoutActivities removes the activities of requests, which a host without logs and listeners does not make, and writes when they came in
 // as a host that measures them does: the ages are then those by the clock of Kestrel's heartbeat.
 func TestAgesWithoutActivities(t *testing.T) {
