@@ -201,7 +201,7 @@ func (g *grapher) completed(promise target.Addr) bool {
 	for i := range s.code {
 		f := s.code[i]
 		this := func() tasks.Receiver { return s.receiver(f.thread, &f.frame, f.method) }
-		goes, err := leads.From(f.method, func(offset int) bool { return f.after == nil || f.after[offset] }, f.at, f.inner, this)
+		goes, err := leads.From(f.method, func(offset int) bool { return f.after == nil || f.after[offset] }, f.at, f.running(), this)
 		if err == nil && goes && g.soonCompletes(&holder{thread: f.thread}) {
 			return true
 		}

@@ -15,7 +15,9 @@ func (s *survey) inlined(f *stackwalk.Frame, md *dac.MethodDesc, called string) 
 	if err != nil {
 		return called
 	}
-	method, parameters, err := s.found.tasks.CalledAt(md, il)
+	name, _, _ := strings.Cut(called, "(")
+	class, _, _ := strings.Cut(shortMethod(name), ".")
+	method, parameters, err := s.found.tasks.CalledAt(md, il, class)
 	if err != nil {
 		return called
 	}

@@ -8,7 +8,6 @@ import (
 	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/internal/app/flows"
 	"github.com/sosgo/sosgo/internal/app/tasks"
-	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
 )
@@ -24,25 +23,7 @@ func (g *grapher) promiseOf(w *wait) target.Addr {
 	if len(w.tasks) != 1 || len(w.runners) > 0 || w.async || w.ready || len(w.leaves) != 1 || w.leaves[0].cause != tasks.CausePromise {
 		return 0
 	}
-	return g.s.sourceOf(w.leaves[0].addr)
-}
-
-// sourceOf returns the TaskCompletionSource of a task, or 0.
-func (s *survey) sourceOf(task target.Addr) target.Addr {
-	for _, a := range s.found.promises {
-		o, err := s.r.b.Objects().TrustedObject(a)
-		if err != nil {
-			continue
-		}
-		k, x, err := objects.BindObject[*completionSource](s.r.b, o)
-		if err != nil {
-			continue
-		}
-		if t, err := k.Task.Addr(x); err == nil && t == task {
-			return a
-		}
-	}
-	return 0
+	return g.s.sources[w.leaves[0].addr]
 }
 
 // havers returns the threads that alone end a wait: code gets to what ends it, enders, only by taking an item from a BlockingCollection, or by a variable of

@@ -6,12 +6,14 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/internal/app/locks/internal/ilflow"
 	"github.com/sosgo/sosgo/internal/app/tasks"
 	"github.com/sosgo/sosgo/internal/words"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/stackwalk"
+	"github.com/sosgo/sosgo/target"
 )
 
 // manyLost is the number of waiting threads or operations from which on the wait is a finding although no method that ends it directly has run, but one that
@@ -30,7 +32,7 @@ func (g *grapher) mayBeLost(d *dependent) bool {
 	case d.atEntry(g.s.mainCalls):
 		return false // for the end of the program: nobody suffers from it
 	case d.lock != nil && d.pulse:
-		return len(d.waits) > 1 && !d.lock.Held && d.lock.owner == nil && g.unpulsed(d)
+		return !d.lock.Held && d.lock.owner == nil && g.unpulsed(d)
 	case d.lock != nil && d.lock.Kind == answer.LockSemaphore:
 		u := g.s.uses[d.lock]
 		if u != nil && (u.gives || u.blindWaiters || u.partial || u.unread+u.blind+len(u.holders)+len(u.inside)+len(u.hiding) > 0) {
@@ -50,7 +52,7 @@ func (d *dependent) atEntry(calls func(*stackwalk.Thread) bool) bool {
 	return len(d.ops) == 0 && len(d.waits) == 1 && calls(d.waits[0].thread)
 }
 
-// meets reports whether the wait is for a Barrier or CountdownEvent.
+// meets reports whether the wait is for a Barrier or CountdownHandle.
 func (d *dependent) meets() bool { return d.lock != nil && d.lock.meets() }
 
 // ofSystem reports whether the program has called a wait of System.Threading itself.
@@ -98,7 +100,8 @@ func (s *survey) turns(f *codeFrame, inner bool) bool {
 		return true
 	}
 	for start, end := range loops {
-		if g.Counts(start, end, func(t metadata.Token) string { return tasks.MemberName(meta, t) }) {
+		member := func(t metadata.Token) string { return tasks.MemberName(meta, t) }
+		if g.Counts(start, end, member) || inner && g.Retests(start, end, member) {
 			continue
 		}
 		if inner || !slices.ContainsFunc(around.Before, func(call tasks.Call) bool { return call.Offset >= start && getsWork(call.Method) }) {
@@ -139,38 +142,29 @@ func (g *grapher) unpulsed(d *dependent) bool {
 
 // lost describes waits that no code can end any more, by what the threads and the code that can still run lead to. It returns nil where they may be so on
 // purpose.
-func (g *grapher) lost(d *dependent, r *reach, groups []*waiters) *answer.Verdict {
-	n := len(d.waits) + len(d.ops)
+func (g *grapher) lost(d *dependent, groups []*waiters) *answer.Verdict {
+	r, n := d.reach, len(d.waits)+len(d.ops)
 	switch {
-	case d.pulse:
-		if len(r.threads) == 0 || !r.leads.Only(g.s.methodsOn(func(t *stackwalk.Thread) bool {
-			return slices.ContainsFunc(d.waits, func(w *wait) bool { return w.thread == t })
-		})) {
-			return nil // others have done so, and may have had their last turn on purpose
-		}
+	case d.orphan:
+	case d.pulse && len(d.waits) > 1 && len(r.threads) > 0 && r.leads.Only(g.s.methodsOn(d.has)): // each would wake another
+	case d.pulse && slices.ContainsFunc(d.waits, g.s.takesNext):
+		return nil // others have done so, and may have had their last turn on purpose
 	case !d.meets() && !(n >= manyLost && r.leads.Ran(false)) && !r.leads.Ran(true):
 		return nil // what ends the wait was never begun
 	}
-	var says answer.Statement
-	if len(d.ops) > 0 {
-		state := answer.Statement{}
-		if t := d.ops[0].thing; !t.state.IsZero() {
-			state = words.CommaState.Of(t.state)
+	thing := d.thing
+	switch {
+	case d.alike > 1 || len(d.ops) > 0:
+	case d.meets():
+		state := d.lock.Counts
+		if !d.lock.arrived.IsZero() {
+			state = d.lock.arrived
 		}
-		says = words.OperationsWait.Of(words.N(len(d.ops)), d.thing, state)
-	} else {
-		says = words.WaitersFor.Of(g.waiting(d.waits), d.thing)
-		switch {
-		case d.meets():
-			state := d.lock.Counts
-			if !d.lock.arrived.IsZero() {
-				state = d.lock.arrived
-			}
-			says = words.WaitersFor.Of(g.waiting(d.waits), words.ThingInState.Of(d.thing, state))
-		case d.lock != nil && d.lock.Kind == answer.LockSemaphore:
-			says = says.Plus(words.CommaState.Of(d.lock.Counts))
-		}
+		thing = words.ThingInState.Of(thing, state)
+	case d.lock != nil && d.lock.Kind == answer.LockSemaphore:
+		thing = thing.Plus(words.CommaState.Of(d.lock.Counts))
 	}
+	says := g.said(d, thing)
 	kind := answer.FindingWait
 	switch {
 	case d.lock != nil && d.lock.Kind == answer.LockSemaphore:
@@ -184,15 +178,21 @@ func (g *grapher) lost(d *dependent, r *reach, groups []*waiters) *answer.Verdic
 			v.Because(g.groupText(w))
 		}
 	}
-	end := words.NobodyEnds
-	if len(r.threads) > 0 {
-		end = words.NobodyElseEnds
+	switch {
+	case d.orphan:
+		v.Statement = v.Plus(words.NobodyHas.Of())
+		v.Because(words.OnlyWaitersEnd.Of())
+	case len(r.threads) > 0:
+		v.Statement = v.Plus(words.NobodyElseEnds.Of(words.Text(d.does)))
+	default:
+		v.Statement = v.Plus(words.NobodyEnds.Of(words.Text(d.does)))
 	}
-	v.Statement = v.Plus(end.Of(words.Text(d.does)))
 	if d.pulse {
 		v.Because(words.InPulseList.Of(words.N(n)))
 	}
-	v.Because(words.SignalsIL.Of())
+	if !d.orphan {
+		v.Because(words.SignalsIL.Of())
+	}
 	v.Rests = words.Searched
 	v.Severity = answer.SeverityWarning
 	if len(d.waits) >= manyLost || len(d.ops) >= manyOnOne {
@@ -201,12 +201,7 @@ func (g *grapher) lost(d *dependent, r *reach, groups []*waiters) *answer.Verdic
 	v.Count, v.Sites, v.Thing, v.Waiting = n, g.sites(d.waits), d.thing.Text, boxes(d.ops)
 	v.Class = g.s.classes[d.object]
 	v.Show = []string{"dumpobj " + addressText(d.object)}
-	for _, w := range d.waits {
-		g.described[w] = true
-	}
-	for _, op := range d.ops {
-		g.failed[op] = true
-	}
+	g.tell(d)
 	g.lostThings[d.object] = true
 	if len(d.waits) > 0 {
 		v.Show = append(v.Show, g.show(d.waits[0])...)
@@ -216,6 +211,41 @@ func (g *grapher) lost(d *dependent, r *reach, groups []*waiters) *answer.Verdic
 		v.Show = append(v.Show, "dumpasync -address "+addressText(d.ops[0].box))
 	}
 	return &v
+}
+
+// orphans selects the waits of several threads for what nothing leads to but variables of threads that wait so: no code can end them.
+func (g *grapher) orphans(list []dependent) []dependent {
+	s := g.s
+	list = slices.DeleteFunc(list, func(d dependent) bool {
+		return len(d.ops) > 0 || len(d.waits) < manyLost || d.pulse && slices.ContainsFunc(d.waits, s.takesNext)
+	})
+	if !s.whole || s.graph == nil || s.lost || s.partial || len(list) == 0 {
+		return nil
+	}
+	live, err := s.graph()
+	if err != nil {
+		return nil // what it does not reach may live all the same
+	}
+	ctx, done, err := live.Use(s.ctx)
+	if err != nil {
+		return nil
+	}
+	defer done()
+	for before := 0; before != len(list); {
+		before = len(list)
+		seen := s.later(ctx, live, func(n graph.Node) bool {
+			src := live.Source(n)
+			return src != nil && src.Thread != nil && slices.ContainsFunc(list, func(d dependent) bool { return d.has(src.Thread) })
+		})
+		list = slices.DeleteFunc(list, func(d dependent) bool {
+			n, ok := live.Node(d.object)
+			return seen == nil || !ok || seen.Has(n)
+		})
+	}
+	for i := range list {
+		list[i].orphan = true
+	}
+	return list
 }
 
 // methodsOn returns the methods of the program on the stacks of some threads.
@@ -228,10 +258,20 @@ func (s *survey) methodsOn(some func(*stackwalk.Thread) bool) (out []*dac.Method
 	return out
 }
 
-// ownEvent reports whether a WaitHandle is an event without a name to which native code and other objects of the process have no handle.
-func (s *survey) ownEvent(o objects.Object) bool {
+// ownHandle reports whether a WaitHandle is an event or a Semaphore to which native code and other objects of the process have no handle. Only on Windows
+// may it have a name: a name of these is an error elsewhere.
+func (s *survey) ownHandle(o objects.Object) bool {
 	name, err := s.r.b.Definition(o.Type)
-	if err != nil || name != "System.Threading.ManualResetEvent" && name != "System.Threading.AutoResetEvent" {
+	if err != nil {
+		return false
+	}
+	switch name {
+	case "System.Threading.ManualResetEvent", "System.Threading.AutoResetEvent":
+	case "System.Threading.EventWaitHandle", "System.Threading.Semaphore":
+		if os := s.r.process.Platform().OS; os != target.OSLinux && os != target.OSDarwin {
+			return false
+		}
+	default:
 		return false
 	}
 	shares, err := s.found.tasks.Names("WaitHandle.get_SafeWaitHandle", "WaitHandle.set_SafeWaitHandle", "WaitHandle.get_Handle", "WaitHandle.set_Handle", "WaitHandleExtensions.GetSafeWaitHandle",

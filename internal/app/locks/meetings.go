@@ -1,6 +1,7 @@
 package locks
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -16,11 +17,16 @@ var signals = map[answer.WaitKind][]string{
 	answer.LockCountdown: {"CountdownEvent.Signal", "CountdownEvent.Reset"},
 	answer.LockEvent:     {"ManualResetEventSlim.Set"},
 	answer.WaitHandle:    {"EventWaitHandle.Set", "WaitHandle.SignalAndWait"},
+	waitRelease:          {"Semaphore.Release"},
 	waitPulse:            {"Monitor.Pulse", "Monitor.PulseAll"},
 }
 
-// waitPulse is the wait for a pulse of a monitor.
-const waitPulse answer.WaitKind = "pulse"
+// Waits that have no kind: for a pulse of a monitor, and for a Semaphore or Mutex of the operating system.
+const (
+	waitPulse   answer.WaitKind = "pulse"
+	waitRelease answer.WaitKind = "release"
+	waitMutex   answer.WaitKind = "mutex" // its owner ends it
+)
 
 // A signal is a call that ends waits for a thing.
 type signal struct {
@@ -35,13 +41,15 @@ func (s signal) verb() string {
 		return "signals it"
 	case waitPulse:
 		return "gives one"
+	case waitRelease:
+		return "releases it"
 	}
 	return "sets it"
 }
 
 // signaled returns what would end a wait, if it is for a thing that no thread owns.
 func (w *wait) signaled() (signal, bool) {
-	s := signal{kind: answer.WaitHandle, object: w.object.Addr}
+	s := signal{kind: cmp.Or(w.handle, answer.WaitHandle), object: w.object.Addr}
 	switch {
 	case w.lock != nil && w.pulse:
 		s = signal{waitPulse, w.lock.Address}

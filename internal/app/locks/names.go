@@ -49,11 +49,18 @@ func (s *survey) promiseOwners() {
 			wanted[op.leaf] = true
 		}
 	}
+	for _, w := range s.waits {
+		for _, l := range w.leaves {
+			if l.cause == tasks.CausePromise {
+				wanted[l.addr] = true
+			}
+		}
+	}
 	if len(wanted) == 0 {
 		return
 	}
-	source := map[target.Addr]target.Addr{} // by task
-	inside := map[target.Addr]bool{}        // objects to which a carrier may refer
+	s.sources = map[target.Addr]target.Addr{}
+	inside := map[target.Addr]bool{} // objects to which a carrier may refer
 	for _, a := range s.found.promises {
 		o, err := s.r.b.Objects().TrustedObject(a)
 		if err != nil {
@@ -61,7 +68,7 @@ func (s *survey) promiseOwners() {
 		}
 		if k, x, err := objects.BindObject[*completionSource](s.r.b, o); err == nil {
 			if t, err := k.Task.Addr(x); err == nil && wanted[t] {
-				source[t], inside[a] = a, true
+				s.sources[t], inside[a] = a, true
 			}
 		}
 	}
@@ -70,7 +77,7 @@ func (s *survey) promiseOwners() {
 		if !wanted[op.leaf] || op.thing.cause != tasks.CausePromise || op.thing.addr != 0 {
 			continue
 		}
-		at := source[op.leaf]
+		at := s.sources[op.leaf]
 		if at == 0 {
 			continue
 		}

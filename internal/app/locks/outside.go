@@ -126,6 +126,14 @@ func (s *survey) codeOf(t *stackwalk.Thread, f *stackwalk.Frame, inner string) (
 	return c, nil
 }
 
+// running returns the method that the frame has called for the last time, or "": in a loop it may call it again, for another object.
+func (f *codeFrame) running() string {
+	if f.loops {
+		return ""
+	}
+	return f.inner
+}
+
 // pathsFrom returns where a method may go from an offset in its IL.
 func pathsFrom(md *dac.MethodDesc, body *metadata.MethodBody, offset int) (*codePaths, error) {
 	g, err := ilflow.ReadFlow(body)
@@ -191,7 +199,7 @@ func (s *survey) leading(sought tasks.Sought, except func(*metadata.Metadata, []
 			continue
 		}
 		this := func() tasks.Receiver { return s.receiver(f.thread, &f.frame, f.method) }
-		goes, err := leads.From(f.method, func(offset int) bool { return f.after == nil || f.after[offset] }, f.at, f.inner, this)
+		goes, err := leads.From(f.method, func(offset int) bool { return f.after == nil || f.after[offset] }, f.at, f.running(), this)
 		if err != nil {
 			return nil, s.ctx.Err()
 		}
@@ -367,6 +375,14 @@ func (s *survey) later(ctx context.Context, g *graph.Graph, without func(graph.N
 	seen := g.NewSet()
 	todo := []graph.Node{g.Root()}
 	seen.Add(g.Root())
+	for n, err := range unrooted(g) {
+		if err != nil {
+			return nil
+		}
+		if seen.Add(n) {
+			todo = append(todo, n)
+		}
+	}
 	for steps := 0; len(todo) > 0; steps++ {
 		if steps%(1<<16) == 0 && ctx.Err() != nil {
 			return nil

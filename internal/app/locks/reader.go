@@ -135,9 +135,10 @@ type survey struct {
 	ctors    map[target.Addr]*stackwalk.Thread // the classes with running static constructors
 	ticks    map[target.Addr]*stackwalk.Thread // set by lastTicks
 
-	lostPulses []lostPulse       // set by findLostPulses
-	frames     []stackwalk.Frame // the array of standOf
-	code       []*codeFrame      // set by readCode, from the innermost frame of each thread on
+	sources    map[target.Addr]target.Addr // by task of a promise that code waits for: its TaskCompletionSource; set by promiseOwners
+	lostPulses []lostPulse                 // set by findLostPulses
+	frames     []stackwalk.Frame           // the array of standOf
+	code       []*codeFrame                // set by readCode, from the innermost frame of each thread on
 	paths      map[codePlace]*codePaths
 	codeErr    error
 	bound      []boundCall // set by readDelegates

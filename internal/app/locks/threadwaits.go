@@ -21,12 +21,13 @@ import (
 // A wait is what a thread waits for.
 type wait struct {
 	thread *stackwalk.Thread
-	lock   *lock          // nil for a task or a class
-	tasks  []target.Addr  // the tasks that it waits for: one, except for Task.WaitAll
-	event  target.Addr    // the event that completion of the tasks sets
-	class  target.Addr    // the MethodTable of the class that it waits for: its static constructor runs
-	object objects.Object // the Thread or WaitHandle that it waits for
-	join   bool           // object is a Thread
+	lock   *lock           // nil for a task or a class
+	tasks  []target.Addr   // the tasks that it waits for: one, except for Task.WaitAll
+	event  target.Addr     // the event that completion of the tasks sets
+	class  target.Addr     // the MethodTable of the class that it waits for: its static constructor runs
+	object objects.Object  // the Thread or WaitHandle that it waits for
+	join   bool            // object is a Thread
+	handle answer.WaitKind // of an object that is a WaitHandle: what signals are for it, "" for an event
 	// callback is what must end first, where the class library waits for a callback that runners run.
 	callback string
 	serves   string                            // waits for the finalizer thread, which does this for it
@@ -390,6 +391,7 @@ func (s *survey) inferred(t *stackwalk.Thread) {
 	case threads.ActivityLock, threads.ActivityEvent, threads.ActivityMonitorWait:
 		if w.lock = s.referred(t, &a); w.lock == nil {
 			w.object, w.more = s.handle(t, &a)
+			w.handle = s.handleKind(w.object)
 		}
 	case threads.ActivityJoin:
 		w.join = true
@@ -567,6 +569,20 @@ func (s *survey) handle(t *stackwalk.Thread, a *threads.ThreadActivity) (first o
 		}
 	}
 	return objects.Object{}, 0
+}
+
+// handleKind returns the kind of the signals for a WaitHandle.
+func (s *survey) handleKind(o objects.Object) answer.WaitKind {
+	if o.Addr == 0 {
+		return ""
+	}
+	if is, err := objects.IsShape[*kernelSemaphore](s.r.b, o.Type); is && err == nil {
+		return waitRelease
+	}
+	if is, err := objects.IsShape[*mutex](s.r.b, o.Type); is && err == nil {
+		return waitMutex
+	}
+	return answer.WaitHandle
 }
 
 // several returns the first handle of an array of SafeWaitHandles and their number.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 
 	"github.com/sosgo/sosgo/answer"
@@ -90,34 +91,53 @@ func (s *survey) lastOfSeveral() {
 	}
 }
 
-// start begins at the roots, at the objects of weak handles, which code can still get, and at those with finalizers, which will run. It reports
-// whether all of them could be read.
+// start begins at the roots, and at what code can get without them. It reports whether all of it could be read.
 func (x *search) start() bool {
-	h := x.g.Heap()
-	for e, err := range h.Handles() {
+	for n, err := range unrooted(x.g) {
 		if err != nil {
 			return false
 		}
-		if n, ok := x.g.Node(e.Object); ok && !e.Type.Strong() {
-			x.reach(n)
-		}
-	}
-	for i := range h.SubHeaps() {
-		q, err := h.FinalizerQueue(i)
-		if err != nil {
-			return false
-		}
-		for slot, err := range h.FinalizerSlots(q.Finalizable()) {
-			if err != nil {
-				return false
-			}
-			if n, ok := x.g.Node(slot.Target); ok {
-				x.reach(n)
-			}
-		}
+		x.reach(n)
 	}
 	x.reach(x.g.Root())
 	return true
+}
+
+// unrooted iterates over the objects that code can get although no root need lead to them: those of weak handles, and those with finalizers, which will
+// run. It ends at an error.
+func unrooted(g *graph.Graph) iter.Seq2[graph.Node, error] {
+	return func(yield func(graph.Node, error) bool) {
+		h := g.Heap()
+		of := func(a target.Addr) bool {
+			n, ok := g.Node(a)
+			return !ok || yield(n, nil)
+		}
+		for e, err := range h.Handles() {
+			if err != nil {
+				yield(0, err)
+				return
+			}
+			if !e.Type.Strong() && !of(e.Object) {
+				return
+			}
+		}
+		for i := range h.SubHeaps() {
+			q, err := h.FinalizerQueue(i)
+			if err != nil {
+				yield(0, err)
+				return
+			}
+			for slot, err := range h.FinalizerSlots(q.Finalizable()) {
+				if err != nil {
+					yield(0, err)
+					return
+				}
+				if !of(slot.Target) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // promised reports whether an operation waits for a promise of the program: a task of the class Task itself. Libraries derive other classes,

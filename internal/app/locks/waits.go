@@ -115,9 +115,13 @@ func byStrength(a, b answer.Verdict) int {
 	return 1
 }
 
+// namedPromises is how many of the promises that threads wait for are named: one method has them in one kind of holder.
+const namedPromises = 16
+
 // waitedFor returns the objects that threads and suspended code wait for.
 func (s *survey) waitedFor() map[target.Addr]bool {
 	out := map[target.Addr]bool{}
+	promises := 0
 	for _, w := range s.waits {
 		if w.lock != nil {
 			out[w.lock.Address] = true
@@ -126,6 +130,12 @@ func (s *survey) waitedFor() map[target.Addr]bool {
 			}
 		} else if !w.join && w.outside == nil {
 			out[w.object.Addr] = true
+		}
+		for _, l := range w.leaves {
+			if a := s.sources[l.addr]; a != 0 && promises < namedPromises {
+				out[a] = true
+				promises++
+			}
 		}
 	}
 	for i := range s.lostPulses {

@@ -224,8 +224,9 @@ func (r *Reader) CallsAround(md *dac.MethodDesc, il int, this Receiver) (*Around
 }
 
 // CalledAt returns the method, with its type and without the namespace, that md's IL calls at an offset, and the types of its parameters. One without a
-// name is empty text. method is "" if there is no call.
-func (r *Reader) CalledAt(md *dac.MethodDesc, il int) (method string, parameters []string, err error) {
+// name is empty text. method is "" if there is no call. If class is not "", accessors of properties of other classes before a call of that class are skipped:
+// they stand in the same statement, as gate.Signal.WaitOne().
+func (r *Reader) CalledAt(md *dac.MethodDesc, il int, class string) (method string, parameters []string, err error) {
 	if r == nil || r.code == nil || md == nil {
 		return "", nil, target.Unsupportedf("no method")
 	}
@@ -237,6 +238,15 @@ func (r *Reader) CalledAt(md *dac.MethodDesc, il int) (method string, parameters
 	i := slices.IndexFunc(sites, func(s ilcalls.Site) bool { return s.Offset >= il })
 	if err != nil || i < 0 {
 		return "", nil, err
+	}
+	for n := i; class != "" && n < len(sites); n++ {
+		if strings.HasPrefix(sites[n].Method, class+".") {
+			i = n
+			break
+		}
+		if !strings.HasPrefix(nameOf(sites[n].Method), "get_") {
+			break
+		}
 	}
 	parameters, err = ilcalls.Parameters(meta, sites[i].Token)
 	return sites[i].Method, parameters, err

@@ -46,6 +46,13 @@ func (g *Flow) Counts(start, end int, member func(metadata.Token) string) bool {
 	return c.counts()
 }
 
+// Retests reports whether a loop does nothing but wait and look at what it waits for, which ends it, as while (!done) Monitor.Wait(gate): it takes nothing.
+// start, end and member are as for Counts.
+func (g *Flow) Retests(start, end int, member func(metadata.Token) string) bool {
+	c := cycle{g, start, end, member}
+	return c.retests()
+}
+
 // A cycle is a loop in IL.
 type cycle struct {
 	*Flow
@@ -181,4 +188,33 @@ func Compute(body *metadata.MethodBody, at, entered int) bool {
 		}
 	}
 	return true
+}
+
+// retests reports whether the loop does nothing but wait and look at what it waits for, which ends it, as while (!done) Monitor.Wait(gate): it takes nothing.
+func (c *cycle) retests() bool {
+	ends := false
+	for i := range c.code {
+		in := &c.code[i]
+		if !c.has(in.Offset) {
+			continue
+		}
+		op := c.name(i)
+		switch {
+		case op == "call" || op == "callvirt":
+			if method := c.member(in.Token()); !OnlyWaits(method) && !waitsOnce(method) {
+				return false
+			}
+		case slices.ContainsFunc(workingOpcodes, func(p string) bool { return strings.HasPrefix(op, p) }):
+			return false
+		}
+		for _, to := range c.next(i) {
+			ends = ends || !c.has(to)
+		}
+	}
+	return ends
+}
+
+// waitsOnce reports whether a method waits for a signal.
+func waitsOnce(method string) bool {
+	return slices.Contains([]string{"Monitor.Wait", "WaitHandle.WaitOne", "ManualResetEventSlim.Wait"}, method)
 }
