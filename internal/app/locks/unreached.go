@@ -103,7 +103,7 @@ func (x *search) start() bool {
 	return true
 }
 
-// unrooted iterates over the objects that code can get although no root need lead to them: those of weak handles, and those with finalizers, which will
+// unrooted iterates over the objects that code can get although no root need lead to them: by weak handles, and those with finalizers, which will
 // run. It ends at an error.
 func unrooted(g *graph.Graph) iter.Seq2[graph.Node, error] {
 	return func(yield func(graph.Node, error) bool) {
