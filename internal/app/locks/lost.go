@@ -52,7 +52,7 @@ func (d *dependent) atEntry(calls func(*stackwalk.Thread) bool) bool {
 	return len(d.ops) == 0 && len(d.waits) == 1 && calls(d.waits[0].thread)
 }
 
-// meets reports whether the wait is for a Barrier or CountdownHandle.
+// meets reports whether the wait is for a Barrier or CountdownEvent.
 func (d *dependent) meets() bool { return d.lock != nil && d.lock.meets() }
 
 // ofSystem reports whether the program has called a wait of System.Threading itself.

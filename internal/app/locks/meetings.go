@@ -164,7 +164,7 @@ func (g *grapher) ownSignal(w *wait) bool {
 	if w.lock != nil {
 		return w.lock.Kind == answer.LockEvent && !w.pulse
 	}
-	return g.s.ownEvent(w.object)
+	return g.s.ownHandle(w.object)
 }
 
 // signalers returns what may still signal a thing, or nil if that can't be known.
