@@ -107,6 +107,7 @@ var (
 	AsyncCompletes      = say("async of F# completes", "an async of F# completes")
 	TaskCompletes       = say("task completes", "a task completes")
 	AwaitChain          = say("chain of awaits", ": {methods}")
+	MostWaitFor         = say("what most methods wait for", ", which in {n} of them waits for {thing}")
 	WhichRuns           = say("which a thread runs", ", which thread {thread} runs")
 	WhileRuns           = say("while a thread runs", ", while thread {thread} runs {callback}")
 	CanGoOn             = say("can go on", ", which can go on: what it awaits has completed")

@@ -38,7 +38,7 @@ func (g *grapher) blocked() [][]*wait {
 			continue
 		}
 		row := g.rows[w.thread]
-		key := fmt.Sprintf("%s|%q|%s|%s|%t|%s|%d", g.placeOf(w).Text, w.chain, row.Until, w.ends.Text, w.proved, w.how, len(w.tasks))
+		key := fmt.Sprintf("%s|%q|%t|%s|%t|%s|%d", g.placeOf(w).Text, w.chain, row.Until == "", w.ends.Text, w.proved, w.how, len(w.tasks))
 		if i, ok := at[key]; ok && len(w.runners) == 0 && !row.Method.IsZero() {
 			out[i] = append(out[i], w)
 			continue
@@ -84,7 +84,7 @@ func (g *grapher) blocks(alike ...*wait) answer.Verdict {
 	case len(w.runners) > 0:
 		block = block.Plus(words.WhichRuns.Of(g.name(w.runners[0])))
 	case row.Until != "":
-		block = block.Plus(words.WhichWaitsFor.Of(w.until))
+		block = block.Plus(untilOf(alike))
 	case w.ready:
 		block = block.Plus(words.CanGoOn.Of())
 		if name := g.s.postsTo(w.thread); name != "" && w.ends.IsZero() {
@@ -130,6 +130,21 @@ func (g *grapher) blocks(alike ...*wait) answer.Verdict {
 	v.Sites = g.sites(alike)
 	v.Statement = v.Plus(g.onward(w.runners, w))
 	return v
+}
+
+// untilOf describes what the methods wait for that threads wait for, which most of them do if it is not the same.
+func untilOf(alike []*wait) answer.Statement {
+	counts := map[string]int{}
+	most := alike[0]
+	for _, w := range alike {
+		if counts[w.until.Text]++; counts[w.until.Text] > counts[most.until.Text] {
+			most = w
+		}
+	}
+	if len(counts) == 1 {
+		return words.WhichWaitsFor.Of(most.until)
+	}
+	return words.MostWaitFor.Of(words.N(counts[most.until.Text]), most.until)
 }
 
 // completes describes the tasks that a blocked thread waits for.

@@ -171,7 +171,7 @@ func (g *grapher) place(row *answer.ThreadWait, w *wait) {
 	called := "" // method of the class library that the program called
 	next := false
 	remote := w.waitsForSignal() // until the program's own method is met
-	var own stackwalk.Frame
+	var own, compiled stackwalk.Frame
 	for f := range g.s.r.walker.Walk(g.s.ctx, w.thread.Managed, w.thread.OS.Registers, stackwalk.WalkOptions{}) {
 		g.s.gaps.Note(f.Missing())
 		if f.Kind != stackwalk.FrameManaged {
@@ -200,7 +200,13 @@ func (g *grapher) place(row *answer.ThreadWait, w *wait) {
 		}
 		if err != nil || waitsForCallers(class) || md.Kind == dac.MethodDynamic {
 			called, _ = dac.CodeOf(f.Runtime).MethodName(md, dac.MethodFull)
+			if compiled.Runtime == nil && isCompiled(&f, md) {
+				compiled = f
+			}
 			continue
+		}
+		if compiled.Runtime != nil && answer.LibraryMethod(class) {
+			f = compiled // an endpoint of the program, with the program's methods inlined
 		}
 		g.program(row, &f)
 		called = g.s.inlined(&f, md, called)
@@ -216,6 +222,15 @@ func (g *grapher) place(row *answer.ThreadWait, w *wait) {
 	w.called = called
 	w.ends = endsByItself(w, called)
 	row.Ends = w.ends.Text
+}
+
+// isCompiled reports whether a frame's method was compiled at run time, as of an expression tree, and is no stub.
+func isCompiled(f *stackwalk.Frame, md *dac.MethodDesc) bool {
+	if md.Kind != dac.MethodDynamic {
+		return false
+	}
+	name, err := dac.CodeOf(f.Runtime).MethodName(md, dac.MethodQualified)
+	return err == nil && !answer.LibraryMethod(name)
 }
 
 // program sets the method of a row to the frame's method, with file and line.

@@ -6,6 +6,7 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/app/shapes"
 	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/stackwalk"
 )
 
 // A flow is the request data in an ExecutionContext.
@@ -14,7 +15,8 @@ type flow struct {
 	scope   objects.Object
 }
 
-// byThreads finds the threads that work on requests, by the values in their ExecutionContexts.
+// byThreads finds the threads that work on requests, by the values in their ExecutionContexts, or by the HttpContext in the variables of their frames:
+// without an IHttpContextAccessor, tracing or a scope of logging nothing of a request flows.
 func (q *query) byThreads(ctx context.Context) {
 	list, err := q.p.Threads()
 	q.out.Note(err)
@@ -25,12 +27,35 @@ func (q *query) byThreads(ctx context.Context) {
 		}
 		f := q.flowOf(q.flows.OfThread(t))
 		if f.request < 0 {
+			f.request = q.onStack(ctx, t)
+		}
+		if f.request < 0 {
 			continue
 		}
 		r := &q.out.Requests[f.request]
 		r.Threads = append(r.Threads, q.flows.Worker(ctx, q.p, t))
 		q.scopes(r, f)
 	}
+}
+
+// onStack returns the index of the request with the only HttpContext that frames of a thread refer to, or -1.
+func (q *query) onStack(ctx context.Context, t *stackwalk.Thread) int {
+	w, err := q.p.Walker()
+	if err != nil {
+		return -1
+	}
+	found := -1
+	for root := range w.Roots(ctx, t.Managed, t.OS.Registers) {
+		n, ok := q.index[root.Object]
+		if !ok || n == found || q.out.Requests[n].Context != root.Object {
+			continue
+		}
+		if found >= 0 {
+			return -1 // it looks at several
+		}
+		found = n
+	}
+	return found
 }
 
 // flowOf returns the request data in an ExecutionContext.
