@@ -126,8 +126,8 @@ func (g *grapher) said(d *dependent, thing answer.Statement) answer.Statement {
 	return says
 }
 
-// tell marks the waits as described.
-func (g *grapher) tell(d *dependent) {
+// markDescribed marks the waits as described.
+func (g *grapher) markDescribed(d *dependent) {
 	for _, w := range d.waits {
 		g.described[w] = true
 	}

@@ -91,7 +91,7 @@ func (g *grapher) failure(d *dependent, t *answer.FaultedTask) answer.Verdict {
 	v.Rests = words.Searched
 	v.Severity, v.Count = answer.SeverityHigh, len(d.ops)+len(d.waits)
 	v.Sites = append(g.sites(d.waits), answer.FailedSite(answer.Text{S: method}, t.Exceptions))
-	g.tell(d)
+	g.markDescribed(d)
 	for _, op := range d.ops {
 		v.Sites = append(v.Sites, answer.Site{Method: op.method, Does: string(op.thing.kind)})
 	}

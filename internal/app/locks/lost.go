@@ -201,7 +201,7 @@ func (g *grapher) lost(d *dependent, groups []*waiters) *answer.Verdict {
 	v.Count, v.Sites, v.Thing, v.Waiting = n, g.sites(d.waits), d.thing.Text, boxes(d.ops)
 	v.Class = g.s.classes[d.object]
 	v.Show = []string{"dumpobj " + addressText(d.object)}
-	g.tell(d)
+	g.markDescribed(d)
 	g.lostThings[d.object] = true
 	if len(d.waits) > 0 {
 		v.Show = append(v.Show, g.show(d.waits[0])...)
