@@ -30,6 +30,7 @@ type holder struct {
 	given    []int            // the offsets of the calls that give it back
 	frame    target.Addr      // the stack pointer of a thread's frame of method
 	again    bool             // a suspended method that reads a queue does so in a loop
+	another  bool             // it has entered this semaphore or another one
 }
 
 // A semaphoreUse describes the holders of a semaphore that suspended code or threads wait for.
@@ -204,7 +205,7 @@ func (s *survey) entered(waits map[target.Addr]*operation) (entries []entry, err
 			c := &m.Calls[i]
 			l := s.byObj[c.Object]
 			u := s.uses[l]
-			if u == nil || !enters(c.Method) || c.Awaits && s.stands(m.Object, l) {
+			if u == nil || !enters(c.Method) || c.Awaits && s.waitsStill(m, l) {
 				continue
 			}
 			released := releasedIn(c, m.Calls[i+1:])
@@ -242,13 +243,7 @@ func (s *survey) left(m *tasks.Suspended, i int, flows map[*tasks.AwaitPoint]*il
 	if err != nil || p == nil {
 		return false
 	}
-	g, known := flows[p]
-	if !known {
-		if g, err = ilflow.ReadFlow(&metadata.MethodBody{Code: p.Code, Clauses: p.Clauses}); err != nil {
-			g = nil
-		}
-		flows[p] = g
-	}
+	g := flowOf(p, flows)
 	in := &m.Calls[i]
 	return g != nil && slices.ContainsFunc(m.Calls[i+1:], func(c tasks.Call) bool {
 		return releasesPermit(c.Method) && c.Object == in.Object && g.Leaves(in.Offset, c.Offset, p.At)
@@ -336,6 +331,7 @@ func (s *survey) enteredThrough(entries []entry) error {
 	wanted := func(method string) bool {
 		return givesBack(method) || slices.ContainsFunc(entries, func(e entry) bool { return e.method == method })
 	}
+	flows := map[*tasks.AwaitPoint]*ilflow.Flow{}
 	for m, err := range s.set.Suspended(s.ctx, wanted, nil) {
 		if err != nil {
 			return err
@@ -344,42 +340,124 @@ func (s *survey) enteredThrough(entries []entry) error {
 			continue // counted
 		}
 		for i := range m.Calls {
-			c := &m.Calls[i]
-			for _, e := range entries {
-				known := c.Object != 0 || c.First == e.lock.Address
-				if e.method != c.Method || e.this != 0 && c.Object != 0 && e.this != c.Object || c.First != 0 && s.byObj[c.First] != nil && !known {
-					continue
-				}
-				gives := func(later tasks.Call) bool { return givesBack(later.Method) }
-				given := slices.ContainsFunc(m.Calls[i+1:], gives)
-				if !given && !slices.ContainsFunc(m.Later, gives) {
-					continue // it is no lock for this method
-				}
-				u := s.use(e.lock)
-				u.gives = true
-				u.entries = append(u.entries, e.method)
-				if c.Awaits && s.stands(m.Object, e.lock) {
-					continue
-				}
-				h := holderIn(m, c)
-				h.gives = true
-				switch {
-				case given:
-					h.doubts(words.PastRelease.Of())
-				case !known:
-					h.doubts(words.OrForAnother.Of())
-				}
-				u.add(h)
-			}
+			s.enteredBy(m, i, entries, flows)
 		}
 	}
 	return nil
+}
+
+// enteredBy adds a suspended method to those that have entered a semaphore by its call at index i, if that calls one of the entries. flows caches the
+// control flow of methods.
+func (s *survey) enteredBy(m *tasks.Suspended, i int, entries []entry, flows map[*tasks.AwaitPoint]*ilflow.Flow) {
+	c := &m.Calls[i]
+	var found []entry
+	for _, e := range entries {
+		known := c.Object != 0 || c.First == e.lock.Address
+		if e.method == c.Method && (e.this == 0 || c.Object == 0 || e.this == c.Object) && (c.First == 0 || s.byObj[c.First] == nil || known) {
+			found = append(found, e)
+		}
+	}
+	if len(found) == 0 {
+		return
+	}
+	given := slices.ContainsFunc(m.Calls[i+1:], func(later tasks.Call) bool { return givesBack(later.Method) })
+	if !given && !slices.ContainsFunc(m.Later, func(later tasks.Call) bool { return givesBack(later.Method) }) {
+		return // it is no lock for this method
+	}
+	for _, e := range found {
+		u := s.use(e.lock)
+		u.gives = true
+		u.entries = append(u.entries, e.method)
+	}
+	if c.Awaits && m.Behind {
+		return // the entry has not returned: it is a holder itself if it is past its wait
+	}
+	at, kept, isKept := s.keptBy(m, c)
+	if given && s.leftBy(m, i, at, kept, isKept, flows) {
+		return
+	}
+	var led []target.Addr // the semaphores to which leads what it keeps
+	if isKept && kept.Field != 0 {
+		name := at.Member(kept.Field)
+		led = s.found.tasks.SemaphoresIn(m.Object, name[strings.LastIndexByte(name, '.')+1:])
+	}
+	for _, e := range found {
+		if c.Awaits && s.stands(m.Object, e.lock) {
+			continue
+		}
+		h := holderIn(m, c)
+		h.gives = true
+		known := c.Object != 0 || c.First == e.lock.Address
+		switch own := e.this == 0 || slices.Contains(s.found.tasks.SemaphoresOf(e.this), e.lock.Address); { // else there is one for each key
+		case !own && len(led) == 1 && led[0] != e.lock.Address:
+			continue
+		case given:
+			h.doubts(words.PastRelease.Of())
+		case !known, !own && len(led) != 1:
+			h.doubts(words.OrForAnother.Of())
+			h.another = true
+		}
+		s.use(e.lock).add(h)
+	}
+}
+
+// keptBy returns the variable in which a suspended method keeps what it got from a call of its own, and its present await. ok is false if it is not known.
+func (s *survey) keptBy(m *tasks.Suspended, c *tasks.Call) (at *tasks.AwaitPoint, kept ilflow.Kept, ok bool) {
+	at, err := s.found.tasks.AwaitOf(m.Object)
+	if err != nil || at == nil {
+		return nil, kept, false
+	}
+	kept, ok = ilflow.KeptOf(at.Code, c.Offset, at.Member)
+	return at, kept, ok
+}
+
+// leftBy reports whether a suspended method has left for sure what it entered by its call at index i: it has disposed of what it got, or has called a method of the
+// same object to leave, on each path.
+func (s *survey) leftBy(m *tasks.Suspended, i int, at *tasks.AwaitPoint, kept ilflow.Kept, isKept bool, flows map[*tasks.AwaitPoint]*ilflow.Flow) bool {
+	if at == nil {
+		return false
+	}
+	g := flowOf(at, flows)
+	if g == nil {
+		return false
+	}
+	in := &m.Calls[i]
+	if isKept {
+		list := g.Disposals(kept, func(method metadata.Token) bool { return givesBack(at.Member(method)) })
+		if len(list) > 0 && g.LeavesKept(in.Offset, kept, list, at.At) {
+			return true
+		}
+	}
+	class, _, _ := strings.Cut(in.Method, ".")
+	return slices.ContainsFunc(m.Calls[i+1:], func(c tasks.Call) bool {
+		method := cmp.Or(c.Through, c.Method)
+		return givesBack(method) && strings.HasPrefix(method, class+".") && c.Object == in.Object && g.Leaves(in.Offset, c.Offset, at.At)
+	})
+}
+
+// flowOf returns the control flow of a suspended method, or nil if it can't be read. flows caches it.
+func flowOf(p *tasks.AwaitPoint, flows map[*tasks.AwaitPoint]*ilflow.Flow) *ilflow.Flow {
+	g, known := flows[p]
+	if !known {
+		var err error
+		if g, err = ilflow.ReadFlow(&metadata.MethodBody{Code: p.Code, Clauses: p.Clauses}); err != nil {
+			g = nil
+		}
+		flows[p] = g
+	}
+	return g
 }
 
 // stands reports whether a method waits for a lock, directly or through others.
 func (s *survey) stands(box target.Addr, l *lock) bool {
 	op := s.standing[box]
 	return op != nil && l != nil && op.thing.lock == l
+}
+
+// waitsStill reports whether a suspended method that awaits a call which enters a lock still waits for that.
+func (s *survey) waitsStill(m *tasks.Suspended, l *lock) bool {
+	op := s.standing[m.Object]
+	return s.stands(m.Object, l) || m.Behind && op != nil && op.thing.cause == tasks.CauseSemaphore && op.thing.lock == nil // which one can't be read
 }
 
 // threadsInside finds, for each semaphore, the threads that are past their own wait for it, and counts those in methods

@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/app/locks/internal/ilflow"
 	"github.com/sosgo/sosgo/internal/app/tasks"
 	"github.com/sosgo/sosgo/internal/words"
 	"github.com/sosgo/sosgo/objects"
@@ -115,9 +117,38 @@ func (c *course) mutex(o objects.Object) pace {
 			return pace{}
 		}
 		p := c.all(holders, c.g.atHandle(o.Addr), crowd)
-		p.moves = p.moves && !c.g.repeating(holders)
+		p.moves = (p.moves || p.timed && p.turn <= patiently && c.g.standBy(o.Addr)) && !c.g.repeating(holders)
 		return p
 	})
+}
+
+// standBy reports whether all threads that wait for a handle of the operating system do so for a constant limited time in a loop: they ask for it again and again,
+// as those do that stand by for a lease.
+func (g *grapher) standBy(handle target.Addr) bool {
+	return !slices.ContainsFunc(g.s.waits, func(w *wait) bool {
+		return w.lock == nil && w.more == 0 && w.object.Addr == handle && !g.s.asksAgain(w.thread)
+	})
+}
+
+// asksAgain reports whether a thread waits for a handle for a constant limited time, by the program's innermost method, in a loop of that.
+func (s *survey) asksAgain(t *stackwalk.Thread) bool {
+	for f, err := range s.programFrames(t) {
+		if err != nil {
+			return false
+		}
+		at, err := ilOffset(&f.Frame)
+		if err != nil {
+			return false
+		}
+		method, parameters, err := s.found.tasks.CalledAt(f.md, at)
+		if err != nil || !entersKernel(method) || !slices.Equal(parameters, []string{"Int32"}) {
+			return false
+		}
+		ms, known := ilflow.ArgumentBehind(f.body.Code, at)
+		loops, err := ilflow.Around(f.body.Code, at)
+		return err == nil && known && ms > 0 && time.Duration(ms)*time.Millisecond <= patiently && len(loops) > 0
+	}
+	return false
 }
 
 // atHandle returns how many threads wait for a handle of the operating system.

@@ -73,7 +73,7 @@ func (c *course) of(h *holder) pace {
 	case w != nil && g.circled[w]:
 		return pace{}
 	case g.moves(h):
-		turn, timed := g.pauseOf(h)
+		turn, timed := g.turnOf(h)
 		t := h.thread
 		return pace{moves: true, timed: timed, turn: max(turn, 0), vague: !timed && t != nil && g.of[t] == nil && !g.runs(t) && !g.transferring(t)}
 	case w == nil:
@@ -164,7 +164,7 @@ func (c *course) turns(l *lock, u *semaphoreUse, waiting, most int) pace {
 	if len(u.holders) == 0 && slices.ContainsFunc(u.inside, func(x user) bool { return x.sure && c.of(&holder{thread: x.thread}).moves }) {
 		return pace{moves: waiting < most}
 	}
-	return c.all(u.holders, waiting, most)
+	return c.all(u.holders, c.g.pausing(l, waiting), most)
 }
 
 // all is turns for holders.
@@ -172,7 +172,7 @@ func (c *course) all(holders []holder, waiting, most int) pace {
 	longest, timed := time.Duration(0), 0
 	for i := range holders {
 		h := &holders[i]
-		if h.strength != answer.StrengthLikely {
+		if h.strength != answer.StrengthLikely && !h.another {
 			return pace{}
 		}
 		p := c.of(h)
@@ -185,6 +185,9 @@ func (c *course) all(holders []holder, waiting, most int) pace {
 	}
 	if timed == 0 {
 		return pace{moves: len(holders) > 0 && waiting < most}
+	}
+	if slices.ContainsFunc(holders, func(h holder) bool { return h.another }) {
+		timed = 1 // the others have entered other semaphores
 	}
 	p := round(waiting, timed, longest)
 	p.moves = p.moves || most >= crowdAsync && waiting <= (most-1)*timed && p.turn <= patiently

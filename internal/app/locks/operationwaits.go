@@ -378,18 +378,62 @@ func (g *grapher) joined(list []permitLink) (out []answer.Verdict) {
 			list[end].verdict.Waiting = append(list[end].verdict.Waiting, list[i].verdict.Waiting...)
 		}
 	}
+	var told []permitLink
 	for i := range list {
 		if linked[i] {
 			continue
 		}
-		v := list[i].verdict
+		v := &list[i].verdict
 		if behind[i] > 0 {
 			v.Statement = v.Plus(words.WaitBehind.Of(words.N(behind[i])))
 		}
 		if list[i].count+behind[i] < fewOperations {
 			v.Severity = answer.SeverityWarning
 		}
-		out = append(out, v)
+		told = append(told, list[i])
+	}
+	for _, l := range g.oneField(told) {
+		out = append(out, l.verdict)
+	}
+	return out
+}
+
+// oneField joins the conclusions about semaphores that are in the same field of several objects, as those of a lock for each key are: into the most severe one, and of such
+// into that about the most operations.
+func (g *grapher) oneField(list []permitLink) (out []permitLink) {
+	of := map[string][]permitLink{}
+	var order []string
+	for _, l := range list {
+		name := g.s.names[l.lock.Address]
+		if g.s.alike[name] < 2 || name == "" {
+			name = addressText(l.lock.Address)
+		}
+		if of[name] == nil {
+			order = append(order, name)
+		}
+		of[name] = append(of[name], l)
+	}
+	for _, name := range order {
+		alike := of[name]
+		slices.SortStableFunc(alike, func(a, b permitLink) int {
+			if warns := b.verdict.Severity == answer.SeverityWarning; warns != (a.verdict.Severity == answer.SeverityWarning) {
+				if warns {
+					return -1
+				}
+				return 1
+			}
+			return cmp.Compare(b.count, a.count)
+		})
+		first := alike[0]
+		more := 0
+		for _, l := range alike[1:] {
+			more += l.count
+			first.verdict.Waiting = append(first.verdict.Waiting, l.verdict.Waiting...)
+		}
+		if more > 0 {
+			first.verdict.Statement = first.verdict.Plus(words.AlikeWait.Of(words.N(more), words.N(len(alike)-1)))
+		}
+		out = append(out, first)
 	}
 	return out
 }
@@ -501,6 +545,10 @@ func (g *grapher) permits(v *answer.Verdict, l *lock) bool {
 	}
 	switch {
 	case g.reentered(v, l, u, sure):
+	case u.crowded(l):
+		first := perhaps[0]
+		v.Strength = answer.StrengthPossible
+		v.Statement = v.Plus(words.HoldersAmong.Of(words.N(int(l.most)), words.N(len(perhaps)), g.holderName(first), g.holderDoes(first, false)))
 	case len(sure) > 0:
 		v.Strength, v.Statement = answer.StrengthLikely, v.Plus(words.SemiHolder.Of(g.holderText(sure)))
 	case len(perhaps) > 0:
@@ -585,20 +633,25 @@ func (g *grapher) nobody(v *answer.Verdict, u *semaphoreUse) {
 
 // holderText names the holders of a semaphore, and what the first of them does.
 func (g *grapher) holderText(list []*holder) answer.Statement {
-	h, does := list[0], answer.Statement{}
+	h := list[0]
+	if len(list) == 1 {
+		return words.HolderOf.Of(g.holderName(h), entered(h.strength), g.holderDoes(h, false))
+	}
+	return words.HoldersOf.Of(g.holderName(h), words.N(len(list)-1), entered(h.strength), g.holderDoes(h, true))
+}
+
+// holderDoes states what a holder of a semaphore does. first reports that it is the first of several which the sentence names.
+func (g *grapher) holderDoes(h *holder, first bool) answer.Statement {
 	w := g.waitOf(h)
 	switch {
-	case w != nil && len(list) == 1:
-		does = words.AndWaits.Of(g.what(w))
+	case w != nil && first:
+		return words.AndFirstWaits.Of(g.what(w))
 	case w != nil:
-		does = words.AndFirstWaits.Of(g.what(w))
+		return words.AndWaits.Of(g.what(w))
 	case h.thread != nil:
-		does = g.doing(h.thread)
+		return g.doing(h.thread)
 	}
-	if len(list) == 1 {
-		return words.HolderOf.Of(g.holderName(h), entered(h.strength), does)
-	}
-	return words.HoldersOf.Of(g.holderName(h), words.N(len(list)-1), entered(h.strength), does)
+	return answer.Statement{}
 }
 
 // holderName names a suspended method or a thread that has entered a semaphore.

@@ -128,6 +128,7 @@ type survey struct {
 	unread   map[*stackwalk.Thread]bool // threads already recorded as having an unreadable stack
 	waits    []*wait
 	looked   int                               // threads with a stack or notes that show whether they wait
+	finds    map[*tasks.AwaitPoint]bool        // see findsDone
 	mutexes  map[target.Addr][]holder          // by Mutex: the threads that hold it by their code
 	alike    map[string]int                    // by name: how many of the semaphores that code waits for have it
 	pool     *answer.ThreadPool                // nil unless a thread waits for a task

@@ -34,6 +34,9 @@ type Set struct {
 	// faultless reports that some types are unknown, and that no task has failed all the same: the heap has no object that
 	// keeps the exceptions of one.
 	faultless bool
+
+	continued sync.Once
+	isBehind  []bool // set by behind
 }
 
 // An item is a task, or the box of an async method that is not a task.

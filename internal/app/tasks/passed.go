@@ -43,6 +43,8 @@ type Suspended struct {
 	Later []Call      // the calls after the present await, in code order
 	This  target.Addr // the receiver; 0 if the method is static or it is unknown
 	Err   error       // why Calls are unknown
+	// Behind reports that another method or task that has not completed continues it: its call has not returned yet.
+	Behind bool
 }
 
 // Suspended iterates over the suspended methods by address, and over the waiting F# asyncs, which have unknown calls.
@@ -70,7 +72,7 @@ func (s *Set) Suspended(ctx context.Context, wanted, besides func(method string)
 				yield(nil, err)
 				return
 			}
-			out := Suspended{Object: it.addr, State: it.state}
+			out := Suspended{Object: it.addr, State: it.state, Behind: s.behind()[i]}
 			x, m, err := s.r.machineOf(it.kind, it.addr)
 			if err != nil {
 				out.Err = err
@@ -82,6 +84,24 @@ func (s *Set) Suspended(ctx context.Context, wanted, besides func(method string)
 			}
 		}
 	}
+}
+
+// behind returns, by item, whether an item that has not completed continues it.
+func (s *Set) behind() []bool {
+	s.continued.Do(func() {
+		s.isBehind = make([]bool, len(s.items))
+		for i := range s.items {
+			if s.items[i].completed() {
+				continue
+			}
+			for _, e := range s.next(int32(i)) {
+				if e.to >= 0 && e.to != int32(i) {
+					s.isBehind[e.to] = true
+				}
+			}
+		}
+	})
+	return s.isBehind
 }
 
 // passed adds the selected calls before the present await. It reports whether calls were added or are unknown.

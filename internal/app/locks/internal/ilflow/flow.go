@@ -148,10 +148,12 @@ func (g *Flow) zeroBranch(i int) (from, to int, ok bool) {
 }
 
 // After returns the offsets that code may still reach once it is at an offset, with that one, also by exceptions. Nil stands for all.
-func (g *Flow) After(offset int) map[int]bool { return g.afterBut(offset, -1) }
+func (g *Flow) After(offset int) map[int]bool {
+	return g.afterBut(offset, func(int) bool { return false }, nil)
+}
 
-// afterBut is After for paths that do not go through the instruction at the offset but.
-func (g *Flow) afterBut(offset, but int) map[int]bool {
+// afterBut is After for paths that do not go through the instructions at the offsets that but selects, nor where nothing is in the variable k, if that is not nil.
+func (g *Flow) afterBut(offset int, but func(offset int) bool, k *Kept) map[int]bool {
 	if _, ok := g.at[offset]; !ok {
 		return nil
 	}
@@ -160,13 +162,17 @@ func (g *Flow) afterBut(offset, but int) map[int]bool {
 		at := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
 		i, ok := g.at[at]
-		if !ok || reached[at] || at == but {
+		if !ok || reached[at] || but(at) {
 			continue
 		}
 		reached[at] = true
-		todo = append(todo, g.next(i)...)
-		for k := range g.clauses {
-			if c := &g.clauses[k]; at >= int(c.TryOffset) && at-int(c.TryOffset) < int(c.TryLength) {
+		next := g.next(i)
+		if k.isNull(g.code, i) {
+			next = slices.DeleteFunc(next, func(to int) bool { return to == g.code[i].Target() })
+		}
+		todo = append(todo, next...)
+		for n := range g.clauses {
+			if c := &g.clauses[n]; at >= int(c.TryOffset) && at-int(c.TryOffset) < int(c.TryLength) {
 				todo = append(todo, int(c.HandlerOffset))
 				if c.Kind == metadata.ClauseFilter {
 					todo = append(todo, int(c.FilterOffset))
@@ -179,18 +185,21 @@ func (g *Flow) afterBut(offset, but int) map[int]bool {
 
 // Leaves reports whether what the call at the offset entered enters is given back by the call at the offset release, on each path to the offset at: the
 // release stands in a finally block, without a condition but that the method does not suspend, and at behind that block.
-func (g *Flow) Leaves(entered, release, at int) bool {
-	for k := range g.clauses {
-		c := &g.clauses[k]
+func (g *Flow) Leaves(entered, release, at int) bool { return g.leaves(entered, release, at, nil) }
+
+// leaves is Leaves. The release may depend on whether anything is in the variable k, if that is not nil.
+func (g *Flow) leaves(entered, release, at int, k *Kept) bool {
+	for n := range g.clauses {
+		c := &g.clauses[n]
 		start, handler := int(c.TryOffset), int(c.HandlerOffset)
 		end := handler + int(c.HandlerLength)
-		if c.Kind != metadata.ClauseFinally || release < handler || release >= end || at < end || !g.always(handler, release) {
+		if c.Kind != metadata.ClauseFinally || release < handler || release >= end || at < end || !g.always(handler, release, k) {
 			continue
 		}
 		if entered >= start && entered < start+int(c.TryLength) {
 			return true
 		}
-		if reached := g.afterBut(entered, start); reached != nil && !reached[at] {
+		if reached := g.afterBut(entered, func(offset int) bool { return offset == start }, k); reached != nil && !reached[at] {
 			return true
 		}
 	}
@@ -198,15 +207,15 @@ func (g *Flow) Leaves(entered, release, at int) bool {
 }
 
 // always reports whether a finally block that begins at the offset handler comes to an offset whenever the method does not suspend: it may begin with
-// the test of a local variable that says so, as compilers write it, and has no other branch.
-func (g *Flow) always(handler, offset int) bool {
+// the test of a local variable that says so, as compilers write it, and has no other branch but where nothing is in the variable k, if that is not nil.
+func (g *Flow) always(handler, offset int, k *Kept) bool {
 	first, ok := g.at[handler]
 	if !ok {
 		return false
 	}
 	i := g.behindTest(first)
 	for ; i < len(g.code) && g.code[i].Offset < offset; i++ {
-		if name := g.code[i].Opcode.String(); isBranch(&g.code[i]) || name == "switch" || name == "endfinally" || name == "throw" {
+		if name := g.code[i].Opcode.String(); isBranch(&g.code[i]) && !k.isNull(g.code, i) || name == "switch" || name == "endfinally" || name == "throw" {
 			return false
 		}
 	}
@@ -250,4 +259,14 @@ func (g *Flow) PassesEachTurn(start, end int, by []int) bool {
 		todo = append(todo, next...)
 	}
 	return true
+}
+
+// CallsBehind returns the offsets of the calls behind an offset of methods that wanted selects.
+func (g *Flow) CallsBehind(offset int, wanted func(method metadata.Token) bool) (out []int) {
+	for i := range g.code {
+		if in := &g.code[i]; in.Offset > offset && isCall(in) && wanted(in.Token()) {
+			out = append(out, in.Offset)
+		}
+	}
+	return out
 }

@@ -21,6 +21,20 @@ func Constant(in *metadata.Instruction) (value int64, ok bool) {
 	return 0, false
 }
 
+// ArgumentBehind returns the constant that code passes as the last argument of the first call at an offset or behind it.
+func ArgumentBehind(il []byte, offset int) (value int64, known bool) {
+	for in, err := range metadata.Instructions(il) {
+		if err != nil {
+			return 0, false
+		}
+		if in.Offset >= offset && isCall(&in) {
+			return value, known
+		}
+		value, known = Constant(&in)
+	}
+	return 0, false
+}
+
 // stored reports whether one of the instructions stores to a variable.
 func stored(code []metadata.Instruction, v Variable) bool {
 	return slices.ContainsFunc(code, func(in metadata.Instruction) bool {
