@@ -202,7 +202,7 @@ func (g *grapher) nodes() {
 				g.holding[h.box] = true
 			}
 			w := g.waitOf(&h)
-			if h.strength != answer.StrengthLikely {
+			if h.strength != answer.StrengthLikely || u.crowded(l) {
 				w = nil
 			}
 			list = append(list, w)

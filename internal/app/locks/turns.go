@@ -224,6 +224,9 @@ func (g *grapher) pausing(l *lock, waiting int) int {
 
 // findsDone reports whether a suspended method that waits for a semaphore may find what another one has made meanwhile, and gives the semaphore back then without an await.
 func (s *survey) findsDone(box target.Addr) bool {
+	if s.found == nil {
+		return false
+	}
 	p, err := s.found.tasks.AwaitOf(box)
 	if err != nil || p == nil {
 		return false
