@@ -398,8 +398,8 @@ func (g *grapher) joined(list []permitLink) (out []answer.Verdict) {
 	return out
 }
 
-// oneField joins the conclusions about semaphores that are in the same field of several objects, as those of a lock for each key are: into the most severe one, and of such
-// into that about the most operations.
+// oneField joins the conclusions about semaphores that are in the same field of several objects, as where each key has a lock: into the most severe one, and among
+// several such into the one about the most operations.
 func (g *grapher) oneField(list []permitLink) (out []permitLink) {
 	of := map[string][]permitLink{}
 	var order []string

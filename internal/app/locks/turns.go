@@ -14,8 +14,8 @@ import (
 )
 
 // repeats reports whether a holder of a semaphore stands in a loop that began after it entered: in its own method, or in one that it awaits or calls.
-// Such code may poll, unless the loop does nothing but pause a constant number of times. Code that can't be read may, too. runs reports that the holder is a thread that runs: loops in which it computes do not count
-// then. Nor does the loop in which a method reads or writes a file piece by piece.
+// Such code may poll, unless the loop does nothing but pause a constant number of times. Code that can't be read may, too. runs reports that the holder is a thread that
+// runs: loops in which it computes do not count then. Nor does the loop in which a method reads or writes a file piece by piece.
 func (s *survey) repeats(h *holder, runs bool) bool {
 	if h.thread != nil {
 		return s.threadRepeats(h, runs)

@@ -17,8 +17,8 @@ const (
 // semaphoreClass is the class of semaphores.
 const semaphoreClass = "System.Threading.SemaphoreSlim"
 
-// SemaphoresIn returns the semaphores to which a field of a suspended method's state machine leads through the fewest fields of the program's objects: those of
-// the guard that is kept there, as that of a lock for a key. There are none if the field is empty, or something on the way can't be read.
+// SemaphoresIn returns the semaphores to which a field of a suspended method's state machine leads through the fewest fields of the program's objects, as a
+// guard that is kept there leads to the semaphore of its key. There are none if the field is empty, or something on the way can't be read.
 func (r *Reader) SemaphoresIn(method target.Addr, field string) []target.Addr {
 	k, err := r.kindOf(method)
 	if err != nil || !k.async() {

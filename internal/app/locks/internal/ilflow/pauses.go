@@ -209,7 +209,7 @@ func (g *Flow) leavesBy(i int, release []int) bool {
 	})
 }
 
-// field returns the field or property that the instruction at index i reads or stores, but for those of the method's own state machine that it reads, or "".
+// field returns the field or property that the instruction at index i reads or stores, or "". It leaves out reads of the method's own state machine.
 func (g *Flow) field(i int, member func(metadata.Token) string) (name string, stores bool) {
 	in := &g.code[i]
 	switch op := in.Opcode.String(); op {
