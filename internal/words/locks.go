@@ -226,7 +226,7 @@ var (
 	PermitLost          = say("permit lost", "who waits for it releases it afterwards, so a permit was taken and not given back")
 	HolderOf            = say("holder entered a semaphore", "{holder} {entered}{wait?}")
 	HoldersOf           = say("holders entered a semaphore", "{holder} and {more} more {entered}{wait?}")
-	HoldersAmong        = say("more may have entered than may", "; at most {most} of the {count} that may have entered it did, and which is not known, one of them {holder}{wait?}")
+	HoldersAmong        = say("more may have entered than may", "; at most {most} of the {count} that may have entered it did, and it is not known which; {holder} is one of them{wait?}")
 	AlikeWait           = say("more wait for alike semaphores", "; {operations} more {operations:operation waits|operations wait} for {semaphores other semaphore|other semaphores} in this field")
 	AndWaits            = say("holder waits", ", and waits for {thing}")
 	AndFirstWaits       = say("first holder waits", "; the first of them waits for {thing}")

@@ -51,7 +51,7 @@ func TestCrowd(t *testing.T) {
 		v := answer.Conclude(answer.FindingPermits, words.Text("9 wait"), "")
 		assert.True(t, g.permits(&v, locks[0]))
 		assert.Equal(t, answer.StrengthPossible, v.Strength)
-		assert.Regexp(t, `^9 wait; at most 1 of the 2 that may have entered it did, and which is not known, one of them Store\.Save 0{15}2, and waits for `, v.Text)
+		assert.Regexp(t, `^9 wait; at most 1 of the 2 that may have entered it did, and it is not known which; Store\.Save 0{15}2 is one of them, and waits for `, v.Text)
 		for _, w := range g.ops {
 			assert.Empty(t, w.behind, "no ring of what is not known")
 		}
