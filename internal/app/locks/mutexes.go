@@ -140,7 +140,7 @@ func (s *survey) asksAgain(t *stackwalk.Thread) bool {
 		if err != nil {
 			return false
 		}
-		method, parameters, err := s.found.tasks.CalledAt(f.md, at)
+		method, parameters, err := s.found.tasks.CalledAt(f.md, at, "WaitHandle")
 		if err != nil || !entersKernel(method) || !slices.Equal(parameters, []string{"Int32"}) {
 			return false
 		}
