@@ -375,7 +375,7 @@ func (s *survey) later(ctx context.Context, g *graph.Graph, without func(graph.N
 	seen := g.NewSet()
 	todo := []graph.Node{g.Root()}
 	seen.Add(g.Root())
-	for n, err := range unrooted(g) {
+	for n, err := range s.unrooted(g) {
 		if err != nil {
 			return nil
 		}

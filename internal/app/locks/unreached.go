@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strings"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/internal/app/tasks"
 	"github.com/sosgo/sosgo/internal/words"
@@ -22,6 +24,7 @@ const manyForgotten = 3
 // A search looks for the objects by which code can still end waits, such as promises. The code that waits for a promise can't complete it, nor can what
 // only that code refers to, so the search does not go on at a method that waits until it has found what ends its wait.
 type search struct {
+	s      *survey
 	g      *graph.Graph
 	seen   []uint64                    // a bit for each node
 	todo   []graph.Node                // reached, and to be followed
@@ -59,7 +62,7 @@ func (s *survey) forgotten(ctx context.Context, build func() (*graph.Graph, erro
 		return err
 	}
 	defer done()
-	x := search{g: g, seen: make([]uint64, g.Nodes()/64+1), found: map[graph.Node]bool{}, of: map[graph.Node][]*operation{}, wants: map[graph.Node][]graph.Node{},
+	x := search{s: s, g: g, seen: make([]uint64, g.Nodes()/64+1), found: map[graph.Node]bool{}, of: map[graph.Node][]*operation{}, wants: map[graph.Node][]graph.Node{},
 		path: map[*operation][]graph.Node{}, enders: map[*operation][]graph.Node{}}
 	for _, op := range list {
 		x.add(op, enders[op])
@@ -93,7 +96,7 @@ func (s *survey) lastOfSeveral() {
 
 // start begins at the roots, and at what code can get without them. It reports whether all of it could be read.
 func (x *search) start() bool {
-	for n, err := range unrooted(x.g) {
+	for n, err := range x.s.unrooted(x.g) {
 		if err != nil {
 			return false
 		}
@@ -103,9 +106,9 @@ func (x *search) start() bool {
 	return true
 }
 
-// unrooted iterates over the objects that code can get although no root need lead to them: by weak handles, and those with finalizers, which will
-// run. It ends at an error.
-func unrooted(g *graph.Graph) iter.Seq2[graph.Node, error] {
+// unrooted iterates over the objects that code of the program can get although no root need lead to them: by weak handles, and those with finalizers, which
+// will run. Finalizers of the class library call nothing of the program: a timer's does not call its callback. It ends at an error.
+func (s *survey) unrooted(g *graph.Graph) iter.Seq2[graph.Node, error] {
 	return func(yield func(graph.Node, error) bool) {
 		h := g.Heap()
 		of := func(a target.Addr) bool {
@@ -132,12 +135,18 @@ func unrooted(g *graph.Graph) iter.Seq2[graph.Node, error] {
 					yield(0, err)
 					return
 				}
-				if !of(slot.Target) {
+				if n, ok := g.Node(slot.Target); ok && !s.ofLibrary(g.Type(n)) && !yield(n, nil) {
 					return
 				}
 			}
 		}
 	}
+}
+
+// ofLibrary reports whether a class is of the class library.
+func (s *survey) ofLibrary(mt *dac.MethodTable) bool {
+	name, err := s.r.rt.TypeName(mt.Addr, dac.NameNative)
+	return err == nil && strings.HasPrefix(name, "System.")
 }
 
 // promised reports whether an operation waits for a promise of the program: a task of the class Task itself. Libraries derive other classes,
