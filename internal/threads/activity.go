@@ -50,6 +50,9 @@ var activityNames = [...]answer.ActivityKind{answer.ActivityUnknown, answer.Acti
 
 func (a Activity) String() string { return enum.Name(activityNames[:], a, "Activity") }
 
+// Runs reports whether a thread runs managed code, or did so when the runtime stopped it for a moment.
+func (a Activity) Runs() bool { return a == ActivityRunning || a == ActivitySuspended }
+
 // A ThreadActivity is the activity of a thread, as concluded from its stack.
 type ThreadActivity struct {
 	Activity Activity
@@ -98,6 +101,7 @@ var waitRules = []waitRule{
 	{"System.Threading.TimerQueue", "TimerThread", ActivityIdle, "idle (timers)"},
 	{"System.Net.Sockets.SocketAsyncEngine", "EventLoop", ActivityIdle, "idle (events of sockets)"},
 	{"System.IO.FileSystemWatcher+RunningInstance", "ProcessEvents", ActivityFile, "waits for changes of the file system"},
+	{"System.Collections.Concurrent.BlockingCollection`1", "Add TryAdd", ActivityQueue, "waits for room in a queue"},
 	{"System.Collections.Concurrent.BlockingCollection`1", "", ActivityQueue, "waits for items of a queue"},
 	{"System.Threading.Tasks.Task*", "Wait InternalWait SpinThenBlockingWait GetResultCore get_Result", ActivityTask, "waits for a task"},
 	{"System.Runtime.CompilerServices.TaskAwaiter*", "GetResult HandleNonSuccess", ActivityTask, "waits for a task"},
@@ -130,6 +134,7 @@ var waitRules = []waitRule{
 		ActivityNative, "begins an operation of a socket"}, // the system call returns at once
 	{"System.Net.Sockets.NetworkStream", "ReadAsync WriteAsync BeginRead BeginWrite", ActivityNative, "begins an operation of a socket"},
 	{"System.Net.Security.SslStream", "ReadAsync WriteAsync BeginRead BeginWrite", ActivityNative, "begins an operation of TLS"},
+	{"System.Net.Sockets.SocketAsyncEngine", "System.Threading.IThreadPoolWorkItem.Execute", ActivityNative, "handles events of sockets"},
 	{"System.Net.Sockets.*", "", ActivitySocket, "waits for the network (socket)"},
 	{"System.Net.Security.*", "", ActivitySocket, "waits for the network (TLS)"},
 	{"System.Net.Dns", "", ActivitySocket, "waits for the network (name resolution)"},
@@ -195,6 +200,31 @@ func WaitsFor(class, method string) (a Activity, text string, ok bool) {
 	return r.activity, r.text, true
 }
 
+// explains reports whether a frame with the activity outer says why the thread does what its inner frames do. The inner
+// activity is ActivityUnknown if none of them is known. Code of the framework does much besides its own wait: it starts
+// threads, allocates and takes locks.
+func explains(outer, inner Activity) bool {
+	switch outer {
+	case ActivityTask, ActivityQueue:
+		if inner == ActivityUnknown {
+			return false // these waits consist of others
+		}
+	}
+	switch inner {
+	case ActivityRuntime:
+		return outer == ActivityRuntime || outer == ActivityExit
+	case ActivityLock:
+		switch outer {
+		case ActivityIdle, ActivitySocket, ActivityFile, ActivityQueue, ActivityNative, ActivityRuntime:
+			return false
+		}
+	case ActivityUnknown, ActivityNative, ActivitySocket:
+	default:
+		return outer != ActivityNative && outer != ActivityRuntime
+	}
+	return true
+}
+
 func findRule(rules []waitRule, class, method string) *waitRule {
 	for i := range rules {
 		if rules[i].matches(class, method) {
@@ -206,7 +236,7 @@ func findRule(rules []waitRule, class, method string) *waitRule {
 
 // ActivityOf concludes what a thread does from its stack, leaf first and without native frames. If the leaf is managed
 // code, the thread runs it. Otherwise ActivityOf searches a table for the framework's calls at the top of the stack. Of
-// the calls that wait, the outermost is used, which is the one in the program: Task.Wait ends in Monitor.Wait. The
+// the calls that wait, the outermost that explains the inner ones is used: Task.Wait ends in Monitor.Wait. The
 // conclusion rests on names. It does not prove that the thread did not wake up a moment before the dump.
 func ActivityOf(t *stackwalk.Thread, frames iter.Seq[stackwalk.Frame]) ThreadActivity {
 	a := &activityFinder{thread: t, framework: true}
@@ -295,19 +325,27 @@ func (a *activityFinder) examine(f *stackwalk.Frame) bool {
 		return a.out.Caller == nil
 	}
 	if a.framework {
-		if findRule(waitEnds, class, method) != nil {
-			a.framework = false
-		} else if activity, text, ok := WaitsFor(class, method); ok {
-			a.out.Activity, a.out.Text, a.out.By = activity, text, md
-			if a.spins = Spinning(a.spins, class); a.spins && class == spinsFirst {
-				a.out.set(ActivityRunning, "runs (spins before it waits for a lock)")
-				a.out.By = nil
-			}
-		} else {
-			a.spins = Spinning(a.spins, class)
-		}
+		a.call(class, method, md)
 	}
 	return true
+}
+
+// call takes the next outer method of the framework into account.
+func (a *activityFinder) call(class, method string, md *dac.MethodDesc) {
+	a.spins = Spinning(a.spins, class)
+	if findRule(waitEnds, class, method) != nil {
+		a.framework = false
+		return
+	}
+	activity, text, ok := WaitsFor(class, method)
+	switch {
+	case !ok || !explains(activity, a.out.Activity):
+	case a.spins && class == spinsFirst:
+		a.out.set(ActivityRunning, "runs (spins before it waits for a lock)")
+		a.out.By = nil
+	default:
+		a.out.Activity, a.out.Text, a.out.By = activity, text, md
+	}
 }
 
 // throws reports whether the runtime handles an exception at f: in its managed code (9 and later), or in an explicit
