@@ -19,6 +19,9 @@ type heldSlot struct {
 	interior bool
 }
 
+// ErrUncalled is the error of a stub's frame whose method is not resolved yet: which of the words of its call are references is not known.
+var ErrUncalled = target.Unsupportedf("the called method is not known yet")
+
 // heldArguments returns the references among the arguments of a call to the method of an explicit frame. If the place
 // of an argument is unknown, it returns an error and the references before it.
 func heldArguments(f *Frame, area dac.ArgumentArea, abi *target.ABI) ([]heldSlot, error) {
@@ -27,7 +30,7 @@ func heldArguments(f *Frame, area dac.ArgumentArea, abi *target.ABI) ([]heldSlot
 		return nil, err
 	}
 	if md == nil {
-		return nil, target.Unsupportedf("the called method is not known yet")
+		return nil, ErrUncalled
 	}
 	a := &arguments{rt: f.Runtime, abi: abi, area: area, method: md, reader: objects.New(f.Runtime)}
 	err = a.collect()

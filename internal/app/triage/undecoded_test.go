@@ -1,6 +1,7 @@
 package triage
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
@@ -41,5 +42,25 @@ func TestUndecodedFrames(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, c.quiet, slices.Contains(out.Quiet, subject), name)
 		assert.Equal(t, !c.quiet, slices.ContainsFunc(out.Unknown, func(u answer.TriageAbsent) bool { return u.Subject == subject }), name)
+	}
+}
+
+// TestUncalled: a call that is not resolved yet costs its frame, and no subject.
+func TestUncalled(t *testing.T) {
+	const subject = "holders of memory"
+	for name, c := range map[string]struct {
+		err   error
+		quiet bool
+	}{
+		"a call":        {fmt.Errorf("ExternalMethodFrame 00007fffb8868978: %w", stackwalk.ErrUncalled), true},
+		"another frame": {fmt.Errorf("TailCallFrame 00007fffb8868978: %w", target.ErrUnsupported), false},
+	} {
+		q := healthy()
+		l := &answer.Leaks{Incomplete: true}
+		l.Note(fmt.Errorf("stack of thread 0x7: %w", c.err))
+		q.Leaks = Got(l, nil)
+		out, err := judge(t.Context(), q, Options{})
+		require.NoError(t, err)
+		assert.Equal(t, c.quiet, slices.Contains(out.Quiet, subject), name)
 	}
 }
