@@ -81,7 +81,7 @@ func (d *describer) moves(walker *stackwalk.Walker, t *stackwalk.Thread) (moves,
 	}
 	a := threads.ActivityOf(t, walker.Walk(d.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}))
 	switch a.Activity {
-	case threads.ActivityRunning, threads.ActivitySleep, threads.ActivitySocket, threads.ActivityConsole:
+	case threads.ActivityRunning, threads.ActivitySuspended, threads.ActivitySleep, threads.ActivitySocket, threads.ActivityConsole:
 		return true, false
 	case threads.ActivityQueue:
 		if a.By == nil {

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/internal/threads"
 	"github.com/sosgo/sosgo/stackwalk"
 )
 
@@ -42,7 +41,7 @@ func (s *survey) spinners(list []stand) (spinners, others []stand) {
 		list[i].spins = false
 	}
 	return nil, slices.DeleteFunc(list, func(at stand) bool {
-		return !spinWait(at.called) && at.activity.Activity != threads.ActivityRunning
+		return !spinWait(at.called) && !at.activity.Activity.Runs()
 	})
 }
 

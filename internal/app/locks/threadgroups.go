@@ -113,7 +113,7 @@ func (g *grapher) standing() []answer.Verdict {
 		switch {
 		case spinWait(at.called):
 			p.called = at.called
-		case at.activity.Activity == threads.ActivityRunning, g.s.yields(&at):
+		case at.activity.Activity.Runs(), g.s.yields(&at):
 			p.runs = true
 		case waitsAlone(at.activity.Activity) && !at.pool:
 			if w := g.of[at.thread]; w != nil && (len(w.runners) > 0 || len(w.tasks) > 0 || g.circled[w]) {

@@ -68,5 +68,6 @@ func TestActivitiesThatWait(t *testing.T) {
 	for a, want := range map[threads.Activity]bool{threads.ActivitySleep: true, threads.ActivityEvent: true, threads.ActivitySocket: true, threads.ActivityRunning: false,
 		threads.ActivityNative: false, threads.ActivityUnknown: false, threads.ActivityRuntime: false, threads.ActivitySuspended: false} {
 		assert.Equal(t, want, waitsAlone(a), a.String())
+		assert.Equal(t, a == threads.ActivityRunning || a == threads.ActivitySuspended, a.Runs(), a.String())
 	}
 }
