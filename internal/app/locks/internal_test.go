@@ -86,6 +86,21 @@ func TestEntryPoint(t *testing.T) {
 	assert.NotContains(t, list[1].Text, "blocks")
 }
 
+// TestJoinedCounts: a thread that another one joins counts with those that wait for the same semaphore, and is not told twice if it waits alone.
+func TestJoinedCounts(t *testing.T) {
+	semaphore := func(a target.Addr) *lock {
+		return &lock{Lock: answer.Lock{Kind: answer.LockSemaphore, Address: a}}
+	}
+	room, alone := semaphore(0x10), semaphore(0x20)
+	of := func(l *lock) *wait { return &wait{thread: &stackwalk.Thread{}, lock: l, timeout: -1} }
+	joined, second, third, other := of(room), of(room), of(room), of(alone)
+	g := newGrapher(&survey{gaps: &answer.Gaps{}, waits: []*wait{joined, second, other, third}})
+	g.described[joined], g.described[other] = true, true
+	order, at := g.atSemaphores()
+	assert.Equal(t, []*lock{room}, order)
+	assert.Equal(t, []*wait{joined, second, third}, at[room])
+}
+
 // TestGivesNext checks that code about to release a semaphore is known by the first release that it has not done.
 func TestGivesNext(t *testing.T) {
 	call := func(method string, on target.Addr) tasks.Call { return tasks.Call{Method: method, Object: on} }

@@ -40,11 +40,23 @@ const (
 // fullSemaphores describes the semaphores without permits that threads wait for, if the waiting methods release them
 // later, code that is past its own wait does, or a full BlockingCollection owns them. Other semaphores are signals, as for a worker without work.
 func (g *grapher) fullSemaphores() []answer.Verdict {
-	var order []*lock
-	of := map[*lock][]*wait{}
+	var out []answer.Verdict
+	order, of := g.atSemaphores()
+	for _, l := range order {
+		if v := g.fullSemaphore(l, of[l]); v != nil {
+			out = append(out, *v)
+		}
+	}
+	return out
+}
+
+// atSemaphores returns the semaphores without permits that threads wait for, and all threads that wait for each. It leaves out those of which every wait is
+// described, but counts a thread that another one joins with those that wait alike.
+func (g *grapher) atSemaphores() (order []*lock, of map[*lock][]*wait) {
+	of, told := map[*lock][]*wait{}, map[*lock]bool{}
 	for _, w := range g.s.waits {
 		l := w.lock
-		if l == nil || l.Kind != answer.LockSemaphore || l.count > 0 || g.circled[w] || g.described[w] || g.lostThings[l.Address] {
+		if l == nil || l.Kind != answer.LockSemaphore || l.count > 0 || g.circled[w] || g.lostThings[l.Address] {
 			continue // reported already
 		}
 		if w.remote != "" || w.libraryIdles() || g.s.uses[l] != nil && g.s.uses[l].suspended {
@@ -52,16 +64,11 @@ func (g *grapher) fullSemaphores() []answer.Verdict {
 		}
 		if of[l] == nil {
 			order = append(order, l)
+			told[l] = true
 		}
-		of[l] = append(of[l], w)
+		of[l], told[l] = append(of[l], w), told[l] && g.described[w]
 	}
-	var out []answer.Verdict
-	for _, l := range order {
-		if v := g.fullSemaphore(l, of[l]); v != nil {
-			out = append(out, *v)
-		}
-	}
-	return out
+	return slices.DeleteFunc(order, func(l *lock) bool { return told[l] }), of
 }
 
 // fullSemaphore describes a semaphore without permits and the threads that wait for it. It returns nil if the semaphore is a signal.
