@@ -34,7 +34,7 @@ func (g *grapher) blocked() [][]*wait {
 	var out [][]*wait
 	at := map[string]int{}
 	for _, w := range g.s.waits {
-		if len(w.tasks) == 0 && w.event == 0 || w.completed || g.circled[w] || g.described[w] || w.entry || w.accepts() || g.asksServer(w) {
+		if len(w.tasks) == 0 && w.event == 0 || w.completed || g.circled[w] || g.described[w] || w.entry || w.accepts() || g.asksServer(w) || g.awaitsWorkers(w) {
 			continue
 		}
 		row := g.rows[w.thread]

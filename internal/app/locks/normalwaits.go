@@ -125,6 +125,13 @@ func (g *grapher) joinsWorkers(w *wait) bool {
 	})
 }
 
+// awaitsWorkers reports whether the program's entry point waits for several tasks that threads run which go on, also in a loop without end that calls
+// something: they are its workers.
+func (g *grapher) awaitsWorkers(w *wait) bool {
+	calls := func(*tasks.Call) bool { return true }
+	return len(w.tasks) > 1 && len(w.runners) > 0 && g.s.runsMain(w.thread) && !slices.ContainsFunc(w.runners, func(t *stackwalk.Thread) bool { return !g.goesOn(t, calls) })
+}
+
 // runsMain reports whether the outermost method of the program on a thread's stack is its entry point.
 func (s *survey) runsMain(t *stackwalk.Thread) (main bool) {
 	for md := range s.methodsOf(t) {

@@ -330,7 +330,8 @@ func (s *survey) readsAgain(m *tasks.Suspended, reads func(tasks.Call) bool) boo
 	return false
 }
 
-// joinGoesOn reports whether a thread waits for the end of a thread that goes on, perhaps through others that do nothing but wait for the next.
+// joinGoesOn reports whether a thread waits for the end of a thread that goes on, perhaps through others that do nothing but wait for the next. One that waits for
+// what is made once goes on while it is made, and so does one at a Barrier while all goes on that is to arrive there.
 func (g *grapher) joinGoesOn(w *wait) bool {
 	for seen := map[*wait]bool{}; w.join && len(w.runners) == 1 && !seen[w] && !g.circled[w]; {
 		seen[w] = true
@@ -340,9 +341,37 @@ func (g *grapher) joinGoesOn(w *wait) bool {
 			w = next
 			continue
 		}
-		return t.OS != nil && g.course().of(&holder{thread: t}).moves && !g.s.endless(t)
+		switch {
+		case next == nil || g.circled[next] || g.described[next]:
+		case next.lock != nil && next.lock.Kind == answer.LockLazy && len(next.runners) == 1:
+			kind, _ := g.madeBy(next.runners[0], g.waiters(next.lock), isLazy)
+			return kind == answer.NoFinding
+		case next.lock != nil && next.lock.meets():
+			return g.arrives(next)
+		}
+		return g.goesOn(t, func(*tasks.Call) bool { return false })
 	}
 	return false
+}
+
+// arrives reports whether all threads go on that can still end a wait for a Barrier or CountdownEvent, and there are some.
+func (g *grapher) arrives(w *wait) bool {
+	is, ok := w.signaled()
+	if !ok {
+		return false
+	}
+	r, err := g.s.signalers(is)
+	if err != nil || r == nil {
+		return false
+	}
+	list := g.signalersOf(w, r)
+	arriving := func(c *tasks.Call) bool { return slices.Contains(signals[is.kind], c.Method) }
+	return len(list) > 0 && !slices.ContainsFunc(list, func(t *stackwalk.Thread) bool { return !g.goesOn(t, arriving) })
+}
+
+// goesOn reports whether a thread runs, or gets on soon, and is in no loop without a way out, but for one with a call that useful selects.
+func (g *grapher) goesOn(t *stackwalk.Thread, useful func(*tasks.Call) bool) bool {
+	return t.OS != nil && g.course().of(&holder{thread: t}).moves && !g.s.endlessBut(t, useful)
 }
 
 // kernelHolders finds the threads that are past a wait for a Semaphore of the operating system and release it later. The semaphore does not record them.

@@ -90,28 +90,47 @@ func TestCourseOfSignals(t *testing.T) {
 
 // TestJoinGoesOn follows threads that wait for each other's ends, to what does not go on.
 func TestJoinGoesOn(t *testing.T) {
-	threads := make([]*stackwalk.Thread, 4)
+	list, threads := make([]stackwalk.Thread, 5), make([]*stackwalk.Thread, 4)
 	for i := range threads {
-		threads[i] = &stackwalk.Thread{OS: &target.Thread{ID: uint32(i + 1)}}
+		threads[i] = &list[i]
+		threads[i].OS = &target.Thread{ID: uint32(i + 1)}
 	}
 	join := func(from, to int) *wait {
 		return &wait{thread: threads[from], join: true, runners: []*stackwalk.Thread{threads[to]}, timeout: -1}
 	}
-	ended := &stackwalk.Thread{}
+	ended := &list[4]
 	held := &lock{Lock: answer.Lock{Kind: answer.LockMonitor, Held: true}}
+	free := &lock{Lock: answer.Lock{Kind: answer.LockMonitor}}
+	lazy := &lock{Lock: answer.Lock{Kind: answer.LockLazy, Held: true, Address: 0x10}}
+	barrier := &lock{Lock: answer.Lock{Kind: answer.LockBarrier, Address: 0x20}}
+	needs := func(from, to int) *wait {
+		return &wait{thread: threads[from], lock: lazy, runners: []*stackwalk.Thread{threads[to]}, timeout: -1}
+	}
 	for _, c := range []struct {
 		why   string
 		waits []*wait
+		late  []*stackwalk.Thread // are to arrive at the barrier
+		want  bool
 	}{
-		{"the last waits for a lock", []*wait{join(0, 1), join(1, 2), {thread: threads[2], lock: held}}},
-		{"a circle", []*wait{join(0, 1), join(1, 2), join(2, 1)}},
-		{"the last has ended", []*wait{{thread: threads[0], join: true, runners: []*stackwalk.Thread{ended}}}},
-		{"nobody is known", []*wait{{thread: threads[0], join: true}}},
-		{"no join", []*wait{{thread: threads[0], lock: held}}},
+		{"the last waits for a lock", []*wait{join(0, 1), join(1, 2), {thread: threads[2], lock: held}}, nil, false},
+		{"a circle", []*wait{join(0, 1), join(1, 2), join(2, 1)}, nil, false},
+		{"the last has ended", []*wait{{thread: threads[0], join: true, runners: []*stackwalk.Thread{ended}}}, nil, false},
+		{"nobody is known", []*wait{{thread: threads[0], join: true}}, nil, false},
+		{"no join", []*wait{{thread: threads[0], lock: held}}, nil, false},
+		{"the value of a Lazy is being made", []*wait{join(0, 1), needs(1, 2), {thread: threads[2], lock: free}}, nil, true},
+		{"the thread that makes it is stuck", []*wait{join(0, 1), needs(1, 2), {thread: threads[2], lock: held}}, nil, false},
+		{"nobody arrives", []*wait{join(0, 1), {thread: threads[1], lock: barrier}}, nil, false},
+		{"who is to arrive has ended", []*wait{join(0, 1), {thread: threads[1], lock: barrier}}, []*stackwalk.Thread{ended}, false},
+		{"who is to arrive waits for a lock", []*wait{join(0, 1), {thread: threads[1], lock: barrier}, {thread: threads[2], lock: held}}, threads[2:3], false},
 	} {
-		g := newGrapher(&survey{gaps: &answer.Gaps{}, waits: c.waits})
+		r := &reach{threads: map[*stackwalk.Thread]bool{}}
+		for _, at := range c.late {
+			r.threads[at] = true
+		}
+		s := &survey{gaps: &answer.Gaps{}, waits: c.waits, signaling: map[signal]*reach{{answer.LockBarrier, barrier.Address}: r}, r: &Reader{threads: list}}
+		g := newGrapher(s)
 		g.nodes()
-		assert.False(t, g.joinGoesOn(c.waits[0]), c.why)
+		assert.Equal(t, c.want, g.joinGoesOn(c.waits[0]), c.why)
 	}
 }
 
