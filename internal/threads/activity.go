@@ -201,7 +201,7 @@ func WaitsFor(class, method string) (a Activity, text string, ok bool) {
 }
 
 // explains reports whether a frame with the activity outer says why the thread does what its inner frames do. The inner
-// activity is ActivityUnknown if none of them is known. Code of the framework does much besides its own wait: it starts
+// activity is ActivityUnknown if they are not known. Code of the framework does much besides its own wait: it starts
 // threads, allocates and takes locks.
 func explains(outer, inner Activity) bool {
 	switch outer {

@@ -86,7 +86,7 @@ func TestEntryPoint(t *testing.T) {
 	assert.NotContains(t, list[1].Text, "blocks")
 }
 
-// TestJoinedCounts: a thread that another one joins counts with those that wait for the same semaphore, and is not told twice if it waits alone.
+// TestJoinedCounts: a thread that another one joins counts with those that wait for the same semaphore, and is not described twice if it waits alone.
 func TestJoinedCounts(t *testing.T) {
 	semaphore := func(a target.Addr) *lock {
 		return &lock{Lock: answer.Lock{Kind: answer.LockSemaphore, Address: a}}

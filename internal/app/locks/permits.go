@@ -50,10 +50,10 @@ func (g *grapher) fullSemaphores() []answer.Verdict {
 	return out
 }
 
-// atSemaphores returns the semaphores without permits that threads wait for, and all threads that wait for each. It leaves out those of which every wait is
+// atSemaphores returns the semaphores without permits that threads wait for, and all threads that wait for each. It leaves out one if every wait for it is
 // described, but counts a thread that another one joins with those that wait alike.
 func (g *grapher) atSemaphores() (order []*lock, of map[*lock][]*wait) {
-	of, told := map[*lock][]*wait{}, map[*lock]bool{}
+	of, reported := map[*lock][]*wait{}, map[*lock]bool{}
 	for _, w := range g.s.waits {
 		l := w.lock
 		if l == nil || l.Kind != answer.LockSemaphore || l.count > 0 || g.circled[w] || g.lostThings[l.Address] {
@@ -64,11 +64,11 @@ func (g *grapher) atSemaphores() (order []*lock, of map[*lock][]*wait) {
 		}
 		if of[l] == nil {
 			order = append(order, l)
-			told[l] = true
+			reported[l] = true
 		}
-		of[l], told[l] = append(of[l], w), told[l] && g.described[w]
+		of[l], reported[l] = append(of[l], w), reported[l] && g.described[w]
 	}
-	return slices.DeleteFunc(order, func(l *lock) bool { return told[l] }), of
+	return slices.DeleteFunc(order, func(l *lock) bool { return reported[l] }), of
 }
 
 // fullSemaphore describes a semaphore without permits and the threads that wait for it. It returns nil if the semaphore is a signal.
