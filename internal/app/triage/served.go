@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"maps"
+	"net/netip"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/sosgo/sosgo/answer"
@@ -167,9 +169,47 @@ func (g *slowGroup) others(all int) answer.Statement {
 	return out
 }
 
+// ownPools returns the pools of HttpClient that lead to the process itself, by their addresses: a request that it serves came to the pool's server. What such a
+// request waits for is said of the code that serves it.
+func (q *Answers) ownPools() map[target.Addr]bool {
+	out := map[target.Addr]bool{}
+	requests, err := q.Requests.get()
+	if err != nil {
+		return out
+	}
+	list, err := q.HTTPClients.get()
+	if err != nil {
+		return out
+	}
+	var ends []netip.AddrPort
+	for i := range requests.Requests {
+		if end, err := netip.ParseAddrPort(requests.Requests[i].Local); err == nil {
+			ends = append(ends, netip.AddrPortFrom(end.Addr().Unmap(), end.Port()))
+		}
+	}
+	for i := range list.Pools {
+		if p := &list.Pools[i]; slices.ContainsFunc(ends, func(end netip.AddrPort) bool { return leadsTo(p, end) }) {
+			out[p.Address] = true
+		}
+	}
+	return out
+}
+
+// leadsTo reports whether a pool's connections lead to an address and a port without a proxy. Another name than localhost may be of any machine.
+func leadsTo(p *answer.HTTPPool, end netip.AddrPort) bool {
+	if p.Proxy.S != "" || p.Proxy.Err != nil || p.Port.Err() != nil || p.Port.Value != int64(end.Port()) {
+		return false
+	}
+	if strings.EqualFold(p.Host.S, "localhost") {
+		return end.Addr().IsLoopback()
+	}
+	ip, err := netip.ParseAddr(strings.Trim(p.Host.S, "[]"))
+	return err == nil && ip.Unmap() == end.Addr()
+}
+
 // slow groups the requests that have waited long for other servers, the largest group first.
 func (q *Answers) slow(all []served) []slowGroup {
-	pools := q.pooledWaits(false)
+	pools, own := q.pooledWaits(false), q.ownPools()
 	index, of := map[string]int{}, map[target.Addr]int{}
 	var out []slowGroup
 	var inside []served
@@ -179,6 +219,9 @@ func (q *Answers) slow(all []served) []slowGroup {
 		}
 		if !waitsOutside(s.Stack) {
 			inside = append(inside, s)
+			continue
+		}
+		if slices.ContainsFunc(s.Stack.Frames, func(f answer.AsyncFrame) bool { return own[pools[f.Object]] }) {
 			continue
 		}
 		what := q.remoteOf(s.Stack, pools)
@@ -250,8 +293,12 @@ func (q *Answers) slowCode() map[target.Addr]*waiting {
 	if err != nil {
 		return out
 	}
+	own := q.ownPools()
 	for i := range list.Pools {
 		p := &list.Pools[i]
+		if own[p.Address] {
+			continue
+		}
 		for _, w := range slices.Concat(p.Waiting, p.Running) {
 			if w.Stack == nil || w.Age.Err() != nil || milliseconds(w.Age) < slowRequest || w.Stack.Remote == "" {
 				continue

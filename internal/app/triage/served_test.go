@@ -326,3 +326,42 @@ func TestPoolThatMoves(t *testing.T) {
 		assert.Len(t, out.Findings, c.found, name)
 	}
 }
+
+// TestOwnServer: requests to a server of the process itself wait for no other server, whatever they wait for.
+func TestOwnServer(t *testing.T) {
+	remote := answer.AsyncWork{Remote: answer.WaitServer, Why: words.ServersAnswer.Of(answer.Statement{}, answer.Statement{})}
+	pool := func(host, proxy string, port int64) answer.HTTPPool {
+		p := answer.HTTPPool{Address: 0x100, Host: answer.Text{S: host}, Proxy: answer.Text{S: proxy}, Port: answer.Known(port), Max: answer.Missing[int64](target.ErrNotInDump)}
+		for range manyAnswers {
+			p.Running = append(p.Running, answer.HTTPWait{Age: answer.Known[int64](9_000),
+				Stack: &answer.AsyncWork{Remote: answer.WaitServer, Frames: []answer.AsyncFrame{{Object: 1, AsyncPlace: answer.AsyncPlace{Method: answer.Text{S: "Shop.Prices.GetAsync"}}}}}})
+		}
+		return p
+	}
+	for name, c := range map[string]struct {
+		local string
+		pool  answer.HTTPPool
+		own   bool
+	}{
+		"address":         {"127.0.0.1:8080", pool("127.0.0.1", "", 8080), true},
+		"mapped":          {"[::ffff:10.0.0.3]:8080", pool("10.0.0.3", "", 8080), true},
+		"IPv6":            {"[::1]:8080", pool("[::1]", "", 8080), true},
+		"localhost":       {"[::1]:8080", pool("localhost", "", 8080), true},
+		"port":            {"127.0.0.1:8080", pool("127.0.0.1", "", 8081), false},
+		"other address":   {"10.0.0.3:8080", pool("10.0.0.4", "", 8080), false},
+		"not by loopback": {"10.0.0.3:8080", pool("localhost", "", 8080), false},
+		"name":            {"10.0.0.3:8080", pool("api", "", 8080), false},
+		"proxy":           {"127.0.0.1:8080", pool("127.0.0.1", "proxy:3128", 8080), false},
+		"unknown":         {"", pool("127.0.0.1", "", 8080), false},
+	} {
+		q, list := healthy(), serve(manyAnswers, "/a", 9*time.Second, remote, 1)
+		for i := range list {
+			list[i].Local = c.local
+		}
+		q.Requests = Got(&answer.Requests{Now: &servedAt, Requests: list}, nil)
+		q.HTTPClients = Got(&answer.HTTPClients{Pools: []answer.HTTPPool{c.pool}}, nil)
+		out, err := Judge(context.Background(), q, Options{})
+		require.NoError(t, err)
+		assert.Equal(t, c.own, len(out.Findings) == 0, name)
+	}
+}

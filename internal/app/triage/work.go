@@ -145,7 +145,7 @@ func httpClients(_ context.Context, q *Answers) (view, error) {
 	if err != nil {
 		return view{}, err
 	}
-	v, serving, unopened := view{partly: firstOf(list.Noted(), nil)}, q.serving(), q.opensLater()
+	v, serving, unopened, own := view{partly: firstOf(list.Noted(), nil)}, q.serving(), q.opensLater(), q.ownPools()
 	for _, g := range q.silentCode() {
 		if !unopened || g.code.remote != answer.WaitConnection {
 			v.found = append(v.found, g.finding())
@@ -160,7 +160,7 @@ func httpClients(_ context.Context, q *Answers) (view, error) {
 		if unopened && (p.Opening.Err() != nil || p.Opening.Value > 0) {
 			waiting = nil
 		}
-		if f := silentServer(p, waiting, len(list.Noted()) == 0, serving); f != nil {
+		if f := silentServer(p, waiting, len(list.Noted()) == 0, serving); f != nil && !own[p.Address] {
 			if len(q.served()) > 0 {
 				f.Next = append(f.Next, "requests")
 			}
