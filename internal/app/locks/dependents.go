@@ -27,13 +27,14 @@ type dependent struct {
 	lasts  bool // a wait for it is a fault where nobody can end it any more, unless code waits so again and again
 	waits  []*wait
 	ops    []*operation
-	alike  int // how many such things there are, each with waits of its own
+	alike  int         // how many such things there are, each with waits of its own
+	each   []dependent // these, if there are several
 	reach  *reach
 	fault  *answer.FaultedTask // would have ended the waits
 	orphan bool                // no code has what would end the waits
 }
 
-// mostDependents is how many things that code waits for are examined, those with the most waits first.
+// mostDependents is how many things that code waits for are examined, those with the most waits first. Things alike are one where they can be examined together.
 const mostDependents = 32
 
 // channelEnds is a channel with the object through which code writes to it.
@@ -82,7 +83,7 @@ func (g *grapher) merged(list []dependent) (out []dependent) {
 	at := map[key]int{}
 	for i := range list {
 		d := list[i]
-		d.alike = 1
+		d.alike = max(d.alike, 1)
 		k := key{does: d.does, kind: d.kind.Text, fault: d.fault, name: g.s.names[d.object]}
 		if d.ops != nil {
 			k.place, k.name = d.ops[0].method.S, "" // one promise of a method is named
@@ -96,10 +97,43 @@ func (g *grapher) merged(list []dependent) (out []dependent) {
 			continue
 		}
 		m := &out[n]
-		m.waits, m.ops, m.alike = append(m.waits, d.waits...), append(m.ops, d.ops...), m.alike+1
+		if m.alike == 1 {
+			m.each = []dependent{*m}
+		}
+		m.each = append(m.each, d)
+		m.waits, m.ops, m.alike = slices.Concat(m.waits, d.waits), slices.Concat(m.ops, d.ops), m.alike+d.alike
 		m.thing = words.OneEach.Of(d.kind, inField(cmp.Or(g.s.names[m.object], g.s.names[d.object])))
 	}
 	return out
+}
+
+// together reports whether one search can show that nobody ends the waits for any of several things alike: events, with no state of their own that counts.
+func (d *dependent) together() bool {
+	return d.alike > 1 && len(d.ops) == 0 && !d.pulse && (d.lock == nil || d.lock.Kind == answer.LockEvent)
+}
+
+// examined calls examine for what code waits for, mostDependents times at most: first for things alike together, and for each of them after all others unless
+// it reports that it has concluded about all of them.
+func (g *grapher) examined(waits []dependent, examine func(d *dependent) (all bool, err error)) error {
+	var queue []dependent
+	for _, d := range g.merged(waits) {
+		if d.alike > 1 && !d.together() {
+			queue = append(queue, d.each...)
+		} else {
+			queue = append(queue, d)
+		}
+	}
+	slices.SortStableFunc(queue, func(a, b dependent) int { return cmp.Compare(len(b.ops)+len(b.waits), len(a.ops)+len(a.waits)) })
+	for n := 0; n < min(len(queue), mostDependents); n++ {
+		all, err := examine(&queue[n])
+		if err != nil {
+			return err
+		}
+		if !all {
+			queue = append(queue, queue[n].each...)
+		}
+	}
+	return nil
 }
 
 // inField names the field with an object in parentheses, if it is known.

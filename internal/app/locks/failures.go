@@ -7,6 +7,7 @@ import (
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/app/tasks"
 	"github.com/sosgo/sosgo/internal/words"
+	"github.com/sosgo/sosgo/target"
 )
 
 // unended describes the waits that no code which can still run ends: a method that would have has failed, or no thread, suspended method or delegate leads
@@ -21,30 +22,45 @@ func (g *grapher) unended(groups []*waiters, o heap.ScanOptions) ([]answer.Verdi
 		return nil, err
 	}
 	var ended, lost, others []dependent
-	for i := range waits[:min(len(waits), mostDependents)] {
-		d := &waits[i]
+	thrower := func(r *reach) int {
+		return slices.IndexFunc(faults, func(t answer.FaultedTask) bool {
+			return g.s.found.tasks.ThrownThrough(t.Exceptions[0].Object, r.leads.Has)
+		})
+	}
+	if err := g.examined(waits, func(d *dependent) (bool, error) {
 		may := g.mayBeLost(d)
-		if len(faults) == 0 && !may {
-			continue
+		if d.alike > 1 { // what ends the wait for any of them
+			if slices.ContainsFunc(d.each, func(one dependent) bool { return !g.mayBeLost(&one) }) {
+				return false, nil
+			}
+			r, err := g.s.reaching(func(method string) (target.Addr, bool) { return 0, d.ends(method) })
+			if err != nil || r == nil || r.outside || !d.alone(r) || thrower(r) >= 0 {
+				return false, err
+			}
 		}
+		if len(faults) == 0 && !may {
+			return true, nil
+		}
+		var err error
 		if d.reach, err = g.s.reaching(d.sought); err != nil {
-			return nil, err
+			return false, err
 		}
 		r := d.reach
 		if r == nil || r.outside || r.calls == 0 || !d.alone(r) {
-			if may {
+			if may && d.alike == 1 {
 				others = append(others, *d)
 			}
-			continue
+			return false, nil
 		}
-		if i := slices.IndexFunc(faults, func(t answer.FaultedTask) bool {
-			return g.s.found.tasks.ThrownThrough(t.Exceptions[0].Object, r.leads.Has)
-		}); i >= 0 && !d.pulse {
+		if i := thrower(r); i >= 0 && !d.pulse {
 			d.fault = &faults[i]
 			ended = append(ended, *d)
 		} else if may {
 			lost = append(lost, *d)
 		}
+		return true, nil
+	}); err != nil {
+		return nil, err
 	}
 	var out []answer.Verdict
 	for _, d := range g.merged(ended) {
@@ -85,7 +101,7 @@ func (g *grapher) failure(d *dependent, t *answer.FaultedTask) answer.Verdict {
 	if exception.Thrown.S == method {
 		exception.Thrown = answer.Text{}
 	}
-	v := answer.Conclude(answer.FindingTasks, g.said(d, d.thing), answer.StrengthLikely, g.evidences(d.waits)...)
+	v := answer.Conclude(answer.FindingTasks, g.said(d, d.thing), answer.StrengthLikely, g.evidencesOf(d)...)
 	v.Statement = v.Plus(words.EnderFailed.Of(words.FailedTask.Of(words.Text(method), words.Failure(&exception))))
 	v.Because(words.EndersIL.Of(words.Method(method)))
 	v.Rests = words.Searched

@@ -172,7 +172,7 @@ func (g *grapher) lost(d *dependent, groups []*waiters) *answer.Verdict {
 	case len(d.ops) > 0 && d.ops[0].thing.kind == answer.WaitPromise:
 		kind = answer.FindingPromises
 	}
-	v := answer.Conclude(kind, says, answer.StrengthLikely, g.evidences(d.waits)...)
+	v := answer.Conclude(kind, says, answer.StrengthLikely, g.evidencesOf(d)...)
 	for _, w := range groups {
 		if slices.ContainsFunc(w.ops, func(op *operation) bool { return slices.Contains(d.ops, op) }) {
 			v.Because(g.groupText(w))

@@ -2,6 +2,7 @@ package locks
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
@@ -133,6 +134,19 @@ func (g *grapher) evidences(list []*wait) []answer.Statement {
 		out = append(out, words.ThreadsAlike.Of(words.N(len(alike)), g.name(w.thread), g.does(w, true), g.addressName(row.Object), g.placeOf(w), endsWords(w), words.Text(w.how)))
 	}
 	return out
+}
+
+// evidencesOf states where threads wait for something, or for one thing each in a field of one name.
+func (g *grapher) evidencesOf(d *dependent) []answer.Statement {
+	if !d.together() {
+		return g.evidences(d.waits)
+	}
+	first := d.waits[0]
+	if i := slices.IndexFunc(d.waits, func(w *wait) bool { return endsWords(w).Text != endsWords(first).Text || w.how != first.how }); i >= 0 {
+		return g.evidences(d.waits)
+	}
+	field := inField(g.s.names[d.object])
+	return []answer.Statement{words.ThreadsWaitForOwn.Of(words.N(len(d.waits)), g.name(first.thread), d.kind, field, words.Object(d.object), g.placeOf(first), endsWords(first), words.Text(first.how))}
 }
 
 // showRunner returns the commands that show the thread for which w waits.

@@ -132,14 +132,20 @@ func (g *grapher) standing() []answer.Verdict {
 	for _, p := range order {
 		list := of[p]
 		switch {
-		case p.text != "" && len(list) >= manyThreads:
+		case p.text != "" && (len(list) < manyThreads || g.told(list)):
+		case p.text != "":
 			out = append(out, g.manyThreads(list))
-		case p.text == "":
+		default:
 			out = append(out, g.running(list)...)
 		}
 	}
 	slices.SortStableFunc(out, func(a, b answer.Verdict) int { return cmp.Compare(b.Count, a.Count) })
 	return out
+}
+
+// told reports whether the waits of all of the threads are described.
+func (g *grapher) told(list []stand) bool {
+	return !slices.ContainsFunc(list, func(at stand) bool { w := g.of[at.thread]; return w == nil || !g.described[w] })
 }
 
 // spinWait reports whether a method of the class library spins until a condition changes.
