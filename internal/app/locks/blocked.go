@@ -304,7 +304,17 @@ func (g *grapher) others() []answer.Verdict {
 		}
 		v := answer.Conclude(answer.FindingWait, words.OtherWait.Of(g.name(w.thread), g.does(w, true), g.placeOf(w), g.end(w), g.onward(w.runners, w)), answer.StrengthLikely, g.evidence(w))
 		v.Show, v.Sites = g.show(w), []answer.Site{g.site(w)}
+		v.Behind = g.behindThreads(w)
 		out = append(out, v)
 	}
 	return out
+}
+
+// behindThreads returns the OS ids of the threads that a wait is for, if all of them wait themselves.
+func (g *grapher) behindThreads(w *wait) []uint32 {
+	var list []holder
+	for _, t := range w.runners {
+		list = append(list, holder{thread: t})
+	}
+	return g.waitingIDs(list)
 }
