@@ -64,8 +64,8 @@ func TestManyThreadsOnce(t *testing.T) {
 	g, list := uploads(2)
 	stands := []stand{{thread: list[0].waits[0].thread}, {thread: list[1].waits[0].thread}}
 	g.described[list[0].waits[0]] = true
-	assert.False(t, g.told(stands), "one of two")
+	assert.False(t, g.allDescribed(stands), "one of two")
 	g.described[list[1].waits[0]] = true
-	assert.True(t, g.told(stands))
-	assert.False(t, g.told(append(stands, stand{thread: &stackwalk.Thread{}})), "no wait is known")
+	assert.True(t, g.allDescribed(stands))
+	assert.False(t, g.allDescribed(append(stands, stand{thread: &stackwalk.Thread{}})), "no wait is known")
 }

@@ -132,7 +132,7 @@ func (g *grapher) standing() []answer.Verdict {
 	for _, p := range order {
 		list := of[p]
 		switch {
-		case p.text != "" && (len(list) < manyThreads || g.told(list)):
+		case p.text != "" && (len(list) < manyThreads || g.allDescribed(list)):
 		case p.text != "":
 			out = append(out, g.manyThreads(list))
 		default:
@@ -143,8 +143,8 @@ func (g *grapher) standing() []answer.Verdict {
 	return out
 }
 
-// told reports whether the waits of all of the threads are described.
-func (g *grapher) told(list []stand) bool {
+// allDescribed reports whether the waits of all of the threads are described.
+func (g *grapher) allDescribed(list []stand) bool {
 	return !slices.ContainsFunc(list, func(at stand) bool { w := g.of[at.thread]; return w == nil || !g.described[w] })
 }
 
