@@ -1,6 +1,7 @@
 package secrets
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -39,6 +40,8 @@ type form struct {
 	// cues are lower-case substrings. A text without any of them is not searched.
 	cues []string
 	re   func() *regexp.Regexp
+	// scan finds the matches in place of re.
+	scan func(text string) [][]int
 	// may is a fast test before re, many times faster: false means that the text does not match.
 	// nil always matches.
 	may func(text string) bool
@@ -48,12 +51,31 @@ type form struct {
 	list bool
 }
 
-// strong matches names that mean a secret in any context. Names such as key or token may mean other
-// things.
-const strong = `password|passwd|passphrase|pwd|account_?key|shared_?access_?key|shared_?access_?signature|client_?secret|secret_?access_?key|secret_?key|api_?secret|` +
-	`app_?secret|secret|access_?token|refresh_?token|id_?token|auth_?token|session_?token|api_?token|private_?token|bearer_?token|api[_-]?key|access_?key|private_?key|encryption_?key|` +
-	`signing_?key|credentials?|` +
-	`passwort|kennwort|mot_?de_?passe|contrase(?:n|\x{f1})a|senha|wachtwoord|has(?:l|\x{142})o|l(?:o|\x{f6})senord|parola`
+// strongNames are names that mean a secret in any context. Names such as key or token may mean other things. An underscore stands for one, for a hyphen,
+// or for nothing.
+var strongNames = []string{"password", "passwd", "passphrase", "pwd", "account_key", "shared_access_key", "shared_access_signature", "client_secret", "secret_access_key", "secret_key",
+	"api_secret", "app_secret", "secret", "access_token", "refresh_token", "id_token", "auth_token", "session_token", "api_token", "private_token", "bearer_token", "api_key", "access_key",
+	"private_key", "encryption_key", "signing_key", "client_key_data", "credential", "credentials",
+	"passwort", "kennwort", "mot_de_passe", "contrasena", "contrase\u00f1a", "senha", "wachtwoord", "haslo", "has\u0142o", "losenord", "l\u00f6senord", "parola"}
+
+// strong matches strongNames.
+var strong = strings.ReplaceAll(strings.Join(strongNames, "|"), "_", "[_-]?")
+
+// bareNames are strongNames without their separators.
+var bareNames = strings.Split(strings.ReplaceAll(strings.Join(strongNames, "|"), "_", ""), "|")
+
+// endsStrong reports whether a text ends with a name that means a secret in any context, whatever separators are in it.
+func endsStrong(text string) bool {
+	text = text[max(0, len(text)-longestName):]
+	if !hasEnding(text) {
+		return false
+	}
+	text = strings.ToLower(folded.Replace(text))
+	return slices.ContainsFunc(bareNames, func(name string) bool { return strings.HasSuffix(text, name) })
+}
+
+// folded drops separators, and writes the letters outside ASCII that are another case of s and k as these.
+var folded = strings.NewReplacer("_", "", "-", "", "\u017f", "s", "\u212a", "k")
 
 // keyPrefixes match keys with prefixes that services publish.
 var keyPrefixes = []string{
@@ -120,7 +142,7 @@ const pem = `[A-Za-z0-9+/=\s:,-]|\\[nr]`
 // value matches the right side of an assignment: a quoted string, possibly with escaped quotes, or
 // everything up to a delimiter.
 const value = `(?:"""([^"]+)"""|\\{2,}"([^"\\]+)\\{2,}"|(\{(?:[^{}\r\n"\\]|\}\})+\})(?:[;"'\\\s]|$)|` +
-	`\\"((?:[^"\\]|\\\\(?:\\"|[^"]))+)\\"|"((?:[^"\\,:}\]]|\\.)(?:[^"\\]|\\.)*)"|'([^']+)'|((?:[^\s\x00;,&"'<>\\)}\]]|\\[\\/uUx0])+))`
+	`\\"((?:[^"\\]|\\\\(?:\\"|[^"]))+)\\"|"((?:[^"\\,:}\]]|\\.)(?:[^"\\]|\\.)*)"|'((?:[^']|'')+)'|((?:[^\s\x00;,&"'<>\\)}\]]|\\[\\/uUx0])+))`
 
 func compiled(text string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
@@ -145,7 +167,8 @@ func wholeForms() []form {
 		{kind: KindPrefix, cues: prefixCues, re: compiled(`(?:^|[^A-Za-z0-9_])(` + strings.Join(keyPrefixes, "|") + `)`)},
 		{kind: KindPrefix, cues: twilioCues(), re: compiled(`(?:^|[^A-Za-z0-9_])(SK[0-9a-f]{32})`), may: mayBeTwilio},
 		{kind: KindJWT, cues: []string{"eyj"}, re: compiled(`\beyJ[\w-]{8,}(?:\.[\w-]{4,}\.?[\w-]*(?:\.[\w-]+){0,2}|\.\.[\w-]{4,}\.[\w-]+\.[\w-]+)`)}, // the second form: a JWE without a key
-		{kind: KindURL, cues: []string{"://"}, re: compiled(`[a-zA-Z][a-zA-Z0-9+.-]*://[^/@\s:"'<>?#]*:([^/@\s"'<>]+)@`), may: mayBeURL},
+		{kind: KindURL, cues: []string{"://", `:\/\/`}, re: compiled(`[a-zA-Z][a-zA-Z0-9+.-]*:(?://|\\/\\/)[^/@\s:"'<>?#]*:([^/\s"'<>]+)@`), may: mayBeURL},
+		{kind: KindURL, cues: []string{"jdbc:oracle:", "sqlplus "}, re: compiled(`\b(?:jdbc:oracle:\w+:|sqlplus\s+(?:-\w+\s+)*)[^/\s:@]+/([^@\s"']+)@`)},
 		{kind: KindURL, cues: []string{"hooks.slack.com/", ".webhook.office.com/", "discord.com/api/webhooks/", "api.telegram.org/bot"},
 			re: compiled(`(?:hooks\.slack\.com/(?:services|workflows)|[a-z0-9-]+\.webhook\.office\.com|discord\.com/api/webhooks|api\.telegram\.org)/([\w:@/-]{16,})`)},
 		{kind: KindPair, cues: []string{"sig=", "signature=", "security-token="}, re: compiled(`(?i)[?&;](?:sig|x-amz-signature|x-amz-security-token|x-goog-signature)=([^&\s"'<>;]+)`)},
@@ -175,20 +198,37 @@ func namedForms() []form {
 		{kind: KindOption, cues: nameCues, may: mayBeOption, not: isNoArgument,
 			re: compiled(`(?i)(?:^|[\s\x00"'\[,])--?[a-z0-9-]*(?:` + strong + `|token|auth-?key|pass)(?:[ =:\x00]|"?,\s*|\r?\n(?:- )?)` + value)},
 		{kind: KindPair, cues: nameCues, re: compiled(`(?i)(?:^|[^a-z])(?:[a-z0-9]+[_.:-])*[a-z0-9]*(?:` + strong + `)\\*["']?\s*[=:]\s*` + value), may: mayBeAssigned, not: isNoPair},
-		{kind: KindPair, cues: []string{"<pass", "secret>", "password>", "key>"}, re: compiled(`(?i)<(?:` + strong + `)>([^<]+)</`)},
-		{kind: KindPair, cues: []string{"<add"}, // the configuration files of .NET Framework and NuGet
-			re: compiled(`(?i)<add\s+(?:key|name)\s*=\s*\\?["'][\w:. -]*(?:` + strong + `)\\?["']\s+value\s*=\s*\\?(?:"([^"\\]+)|'([^'\\]+))`)},
-		{kind: KindPair, cues: []string{`"value`, "'value"}, // settings as lists of names with values
-			re: compiled(`(?i)["'](?:name|key)\\*["']\s*:\s*\\*["'][\w:. -]*(?:` + strong + `)\\*["']\s*,\s*\\*["']value\\*["']\s*:\s*` + value)},
-		{kind: KindPair, cues: []string{"value:"}, re: compiled(`(?i)\bname:[ \t]*["']?[\w:.-]*(?:` + strong + `)["']?\s*\n\s*value:[ \t]*` + value)},
-		{kind: KindPair, cues: []string{`":{`, `": {`, `" : {`}, re: compiled(`(?i)(?:` + strong + `)\\*["']\s*:\s*\{\s*\\*["']value\\*["']\s*:\s*` + value)},
+		{kind: KindPair, cues: nameCues, may: func(text string) bool { return strings.Contains(text, "<") }, scan: inMarkup, not: isNoPart},
+		{kind: KindPair, cues: nameCues, may: func(text string) bool { return strings.Contains(text, "{") }, scan: inObjects, not: isNoPart},
+		{kind: KindPair, cues: nameCues, may: func(text string) bool { return strings.Contains(text, "\n") && strings.Contains(text, ":") }, scan: inYAML, not: isNoPart},
 		{kind: KindPair, cues: []string{`":[`, `": [`, `" : [`}, list: true, re: compiled(`(?i)(?:` + strong + `)s?\\*["']\s*:\s*\[((?:\s*\\*"[^"\\]+\\*"\s*,?)+)`)},
-		{kind: KindPair, cues: []string{"<![cdata["}, re: compiled(`(?i)<[\w:.-]*(?:` + strong + `)(?:\s[^<>]*)?>\s*<!\[CDATA\[([^\]]+)`)},
-		{kind: KindPair, cues: []string{"<setting", "<entry"}, // application settings of .NET Framework, properties of Java
-			re: compiled(`(?i)<(?:setting|entry)\s+(?:name|key)\s*=\s*\\?["'][\w:. -]*(?:` + strong + `)\\?["'][^<>]*>\s*(?:<value>\s*)?([^<\s][^<]*)<`)},
 		{kind: KindPair, cues: []string{"=>"}, re: compiled(`(?i)(?:` + strong + `)\\*["']?\s*=>\s*(?:\\*"([^"\\]+)|'([^']+)')`)},
-		{kind: KindPair, cues: []string{"machine "}, re: compiled(`\bmachine\s+\S+\s+(?:login\s+\S+\s+)?password\s+(\S+)`)}, // .netrc
+		{kind: KindPair, cues: []string{"machine ", "default "}, // .netrc
+			re: compiled(`\b(?:machine\s+\S+\s+(?:(?:login|account)\s+\S+\s+)*|default\s+(?:(?:login|account)\s+\S+\s+)+)password\s+(\S+)`)},
+		{kind: KindPair, cues: []string{":5432:", ":5433:", ":6432:", ":*:"}, re: compiled(`(?m)^[^:\s#]+:(?:\d+|\*):[^:\s]+:[^:\s]+:((?:\\.|[^:\\\s])+)\s*$`)},                                                    // .pgpass
+		{kind: KindPair, cues: nameCues, re: compiled(`(?im)^[ \t]*[\w.-]*(?:` + strong + `)[ \t]*=[ \t]*([^\s"'={}()\[\]<>;&,$]+(?:[ \t]+[^\s"'={}()\[\]<>;&,]+)+)[ \t\r]*$`), may: mayBeAssigned, not: isNoPair}, // .ini
+		{kind: KindPair, cues: []string{"setx ", "env "}, re: compiled(`(?m)^\s*(?:setx|SETX|ENV)\s+\w*(?i:` + strong + `)\s+` + argument)},
+		{kind: KindPair, cues: []string{"auth"}, re: compiled(`["_]auth\\*"?\s*[:=]\s*\\*"?([A-Za-z0-9+/]{8,}={0,2})`), not: isNoCredentials}, // of Docker and npm
+		{kind: KindPair, cues: []string{"token:"}, re: compiled(`(?m)^[ \t]+token:[ \t]+["']?([\w.~+/=-]{16,})`), not: isNoKey},               // of kubectl
 	}
+}
+
+// isNoPart reports whether the value of a setting is no secret although its name is one of a secret.
+func isNoPart(text string, match []int) bool {
+	value := text[match[2]:match[3]]
+	return isSecretsName(value) || isMessage(text, match)
+}
+
+// isNoCredentials reports whether the secret is not a user with a password in base64.
+func isNoCredentials(text string, match []int) bool {
+	from, to := secretOf(match)
+	return passwordIn(text[from:to]) == ""
+}
+
+// isNoKey reports whether the secret does not look as a program makes keys.
+func isNoKey(text string, match []int) bool {
+	from, to := secretOf(match)
+	return !looksGenerated(text[from:to])
 }
 
 // commandForms are of secrets in the arguments of common programs.
@@ -213,13 +253,16 @@ func isMessage(text string, match []int) bool {
 	if text[match[0]] == '/' && strings.HasSuffix(text[:from], ": ") {
 		return true
 	}
-	return sentence[strings.ToLower(text[from:to])] && strings.HasSuffix(text[:from], ": ") && to < len(text) && text[to] == ' '
+	return sentence[strings.ToLower(text[from:to])] && strings.HasSuffix(text[:from], ": ") && to < len(text) && strings.IndexByte(" ,.;!", text[to]) >= 0
 }
 
 // isNoPair reports whether the match of an assignment is a message, the folder of a shell, or a name that is assigned to itself, as in
 // AllowCredentials = Allow-Credentials.
 func isNoPair(text string, match []int) bool {
 	from, to := secretOf(match)
+	if text[to-1] == ':' && strings.Contains(text[match[0]:from], "\n") {
+		return true // a map of YAML
+	}
 	before := strings.TrimRight(text[match[0]:from], " =:\"'\\")
 	at := 1 + strings.LastIndexFunc(before, func(r rune) bool { return r != '_' && r != '-' && !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	if name := before[at:]; namesItself(name, text[from:to]) {
@@ -227,7 +270,15 @@ func isNoPair(text string, match []int) bool {
 	} else if isShellFolder(name, text[from:]) {
 		return (at == 0 || before[at-1] != ';') && (to == len(text) || text[to] != ';') // in connection strings it is a password
 	}
-	return isMessage(text, match)
+	return isMessage(text, match) || isYAMLMark(text, from, to)
+}
+
+// isYAMLMark reports whether a value is a mark of YAML for a value that stands behind it, or in the lines below.
+func isYAMLMark(text string, from, to int) bool {
+	if text[from-1] != ' ' || text[from:to] == "" {
+		return false
+	}
+	return isBlock(text[from:to]) || strings.HasPrefix(text[from:to], "!!") && to < len(text) && text[to] == ' '
 }
 
 // isParameter reports whether what a header has behind its scheme is the name of a parameter, as in Digest username="bob".
@@ -355,7 +406,7 @@ func find(text string, own func(matched string) bool) []Span {
 		if bits&(1<<i) == 0 || f.may != nil && !f.may(text) {
 			continue
 		}
-		for _, m := range f.re().FindAllStringSubmatchIndex(text, -1) {
+		for _, m := range f.matches(text) {
 			if f.not != nil && f.not(text, m) {
 				continue
 			}
@@ -366,16 +417,24 @@ func find(text string, own func(matched string) bool) []Span {
 			s := Span{from, to, f.kind}
 			if f.list {
 				for _, item := range quoted().FindAllStringSubmatchIndex(text[from:to], -1) {
-					out = insert(out, Span{from + item[2], from + item[3], f.kind})
+					out = append(out, Span{from + item[2], from + item[3], f.kind})
 				}
 				continue
 			}
 			if v := text[s.Start:s.End]; !shown[strings.ToLower(strings.Trim(v, "*."))] && !placeholder(v) && (f.kind != KindHeader || !prose(v)) {
-				out = insert(out, s)
+				out = append(out, s)
 			}
 		}
 	}
-	return out
+	return disjoint(out)
+}
+
+// matches returns the matches of a form, as a regexp does.
+func (f *form) matches(text string) [][]int {
+	if f.scan != nil {
+		return f.scan(text)
+	}
+	return f.re().FindAllStringSubmatchIndex(text, -1)
 }
 
 var quoted = compiled(`"([^"\\]+)\\*"`)
@@ -411,25 +470,25 @@ func placeholder(v string) bool {
 	return false
 }
 
-// insert adds a span and joins it with the spans that it overlaps.
-func insert(list []Span, s Span) []Span {
-	out := list[:0:0]
-	placed := false
-	for _, o := range list {
-		switch {
-		case o.End <= s.Start:
-			out = append(out, o)
-		case s.End <= o.Start:
-			if !placed {
-				out, placed = append(out, s), true
-			}
-			out = append(out, o)
-		default:
-			s = Span{min(s.Start, o.Start), max(s.End, o.End), o.Kind}
-		}
+// disjoint returns spans in order, those that overlap as one, of the kind of the first in the list.
+func disjoint(list []Span) []Span {
+	order := make([]int, len(list))
+	for i := range order {
+		order[i] = i
 	}
-	if !placed {
-		out = append(out, s)
+	slices.SortFunc(order, func(a, b int) int { return cmp.Or(cmp.Compare(list[a].Start, list[b].Start), cmp.Compare(a, b)) })
+	var out []Span
+	first := 0 // of the list, in the last span
+	for _, i := range order {
+		s := list[i]
+		n := len(out) - 1
+		if n < 0 || out[n].End <= s.Start {
+			out, first = append(out, s), i
+			continue
+		}
+		if out[n].End = max(out[n].End, s.End); i < first {
+			out[n].Kind, first = s.Kind, i
+		}
 	}
 	return out
 }

@@ -320,7 +320,7 @@ func (m *Masker) text(text string, said ...*Said) string {
 			continue
 		}
 		from, to := whole(text, s.Start, s.End)
-		spans = insert(spans, Span{from, to, s.Kind})
+		spans = append(spans, Span{from, to, s.Kind})
 	}
 	return m.mask(text, spans, said)
 }
@@ -335,7 +335,7 @@ func (m *Masker) mask(text string, spans []Span, said []*Said) string {
 		m.knownIn(text, func(from, to int) {
 			if !isSaid(text[from:to]) && !isSaid(plain(text[from:to])) {
 				from, to = whole(text, from, to)
-				spans = insert(spans, Span{from, to, KindNamed})
+				spans = append(spans, Span{from, to, KindNamed})
 			}
 		})
 		u, ok := unescape(text, nil)
@@ -347,7 +347,7 @@ func (m *Masker) mask(text string, spans []Span, said []*Said) string {
 					end = u.at[to]
 				}
 				if !isSaid(u.text[from:to]) && !isSaid(text[start:end]) {
-					spans = insert(spans, Span{int(start), int(end), KindNamed})
+					spans = append(spans, Span{int(start), int(end), KindNamed})
 				}
 			})
 			u, ok = unescape(u.text, u.at)
@@ -357,6 +357,7 @@ func (m *Masker) mask(text string, spans []Span, said []*Said) string {
 	if len(spans) == 0 {
 		return text
 	}
+	spans = disjoint(spans)
 	var b strings.Builder
 	last := 0
 	for _, s := range spans {

@@ -1,9 +1,7 @@
 package secrets
 
 import (
-	"regexp"
 	"strings"
-	"sync"
 )
 
 // isSpace reports whether \s matches c.
@@ -12,6 +10,9 @@ func isSpace(c byte) bool { return c == ' ' || c >= '\t' && c <= '\r' && c != '\
 // mayBeURL reports whether a text may contain a URL with a password: a name, a colon, a password
 // and an @ after ://.
 func mayBeURL(text string) bool {
+	if strings.Contains(text, `:\/\/`) { // in JSON of some languages
+		return true
+	}
 	for {
 		_, rest, ok := strings.Cut(text, "://")
 		if !ok {
@@ -67,7 +68,7 @@ func mayBeAssigned(text string) bool {
 		for end > 0 && text[end-1] == '\\' {
 			end--
 		}
-		if name := text[max(0, end-longestName):end]; hasEnding(name) && endsStrong().MatchString(name) {
+		if name := text[max(0, end-longestName):end]; endsStrong(name) {
 			return true
 		}
 	}
@@ -78,14 +79,12 @@ func mayBeAssigned(text string) bool {
 // take several bytes.
 const longestName = 96
 
-var endsStrong = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)(?:` + strong + `)$`) })
-
 func isAlphanumeric(c byte) bool {
 	return c >= '0' && c <= '9' || lowered(c) >= 'a' && lowered(c) <= 'z'
 }
 
 // endings are the endings, in lower case, of all names of secrets in the forms.
-var endings = []string{"word", "wd", "phrase", "key", "signature", "secret", "token", "credential", "credentials", "pass", "wort", "passe", "asena", "senha", "woord", "haslo", "senord", "parola"}
+var endings = []string{"word", "wd", "phrase", "key", "signature", "secret", "token", "credential", "credentials", "pass", "data", "wort", "passe", "asena", "senha", "woord", "haslo", "senord", "parola"}
 
 // twilioCues are the beginnings of Twilio's keys.
 func twilioCues() []string {

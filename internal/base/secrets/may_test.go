@@ -50,7 +50,7 @@ func FuzzMayBe(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, form := range forms() {
-			if form.may != nil && form.re().MatchString(text) && !form.may(text) {
+			if form.may != nil && len(form.matches(text)) > 0 && !form.may(text) {
 				t.Errorf("%s: %q", form.kind, text)
 			}
 		}

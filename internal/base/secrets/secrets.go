@@ -64,7 +64,7 @@ var about = sync.OnceValue(func() map[string]bool {
 // The name has a word for a secret in any context, and not at the end one that says something about a secret.
 func Holds(name string) bool {
 	name = Bare(name)
-	if !Strong(name) && !endsStrong().MatchString(strings.TrimSuffix(name, "s")) {
+	if !Strong(name) && !endsStrong(strings.TrimSuffix(name, "s")) {
 		return false
 	}
 	list := split(name)
