@@ -58,6 +58,7 @@ type Collection struct {
 type content struct {
 	count int64 // its own count of elements, or unknown
 	keys  bool
+	stack bool // the last that was added comes first
 	each  itemSeq
 	after skipFunc // nil if only each can count its elements
 	err   error    // why it can't be listed, or not completely

@@ -218,7 +218,7 @@ func (n *stackNode) item(x Instance) (CollectionItem, bool, error) {
 }
 
 func (r *Collections) concurrentStack(s *concurrentStack, f *reading) content {
-	return content{count: unknown, each: chain[*stackNode](r, f.addr(&s.Head), 0)}
+	return content{count: unknown, stack: true, each: chain[*stackNode](r, f.addr(&s.Head), 0)}
 }
 
 type concurrentBag struct {

@@ -189,10 +189,12 @@ type stack struct {
 // stack lists the top first.
 func (r *Collections) stack(s *stack, f *reading) content {
 	o, n := f.object(&s.Array), f.int(&s.Size)
-	return r.sequence(o, n, func(a *array) order {
+	c := r.sequence(o, n, func(a *array) order {
 		top := uint32(min(max(n, 1), max(int64(a.len), 1))) - 1
 		return func(i uint32) uint32 { return top - i }
 	})
+	c.stack = true
+	return c
 }
 
 type linkedList struct {

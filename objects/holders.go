@@ -26,15 +26,23 @@ func (t *Type) HoldsValues() bool {
 	return err == nil && slices.ContainsFunc(holders, func(s string) bool { return strings.HasPrefix(name, s) })
 }
 
-// A Pair is two fields of a type: a name, and the value beside it.
+// A Pair is two fields of a type: a name, and the value beside it, such as Key and Value, or Name and Value.
 type Pair struct {
 	Key, Value *Field
 	Named      bool // the type is one of pairs, as the entries of a dictionary; a tuple may have other texts
+
+	name bool // the key is a name, which is not always of a setting: it counts if it ends with a word for secrets
 }
 
-// pairNames are the names of fields for a key, each with the names of the value beside it.
-var pairNames = map[string][]string{"key": {"value", "val"}, "_key": {"_value"}, "Key": {"Value"}, "Item1": {"Item2"}, "m_Item1": {"m_Item2"}, "keys": {"values"}, "_keys": {"_values"},
-	"_key1": {"_value1"}, "_key2": {"_value2"}, "_key3": {"_value3"}, "_key4": {"_value4"}}
+// pairNames are the names of fields for a key, without case and prefixes, each with the names of the value beside it.
+var pairNames = map[string][]string{"key": {"value", "val"}, "name": {"value"}, "parametername": {"value", "parametervalue"}, "optionname": {"value", "optionvalue"},
+	"settingname": {"value", "settingvalue"}, "keyname": {"value", "keyvalue"}, "item1": {"item2"}, "keys": {"values"},
+	"key1": {"value1"}, "key2": {"value2"}, "key3": {"value3"}, "key4": {"value4"}}
+
+// pairName returns the name of a field as it is in pairNames.
+func pairName(field string) string {
+	return strings.TrimLeft(strings.TrimPrefix(strings.ToLower(secrets.Bare(field)), "m_"), "_")
+}
 
 // Pairs returns the pairs among the fields of the type.
 func (t *Type) Pairs() []Pair {
@@ -44,15 +52,16 @@ func (t *Type) Pairs() []Pair {
 	list, _ := t.pairs.Get(func() (out []Pair, err error) {
 		fields, err := t.allFields()
 		for _, key := range fields {
-			names := pairNames[key.Name]
+			names := pairNames[pairName(key.Name)]
 			if len(names) == 0 || key.Static || (Value{elem: key.ElementType}).Kind() != KindReference {
 				continue
 			}
 			i := slices.IndexFunc(fields, func(f *Field) bool {
-				return !f.Static && slices.Contains(names, f.Name)
+				return !f.Static && slices.Contains(names, pairName(f.Name))
 			})
 			if i >= 0 {
-				out = append(out, Pair{Key: key, Value: fields[i], Named: !strings.Contains(key.Name, "Item")})
+				name := pairName(key.Name)
+				out = append(out, Pair{Key: key, Value: fields[i], Named: !strings.HasPrefix(name, "item"), name: strings.HasSuffix(name, "name")})
 			}
 		}
 		return out, err
@@ -62,7 +71,7 @@ func (t *Type) Pairs() []Pair {
 
 // IsSecret reports whether the value is a secret by the text of its key. fields is the address of the fields of the type.
 func (p *Pair) IsSecret(fields target.Addr) bool {
-	key := p.Key.At(fields).secretName()
+	key := p.Name(fields)
 	return key != "" && p.Value.At(fields).IsSecretAt(key) && (p.Named || secrets.HoldsKey(key))
 }
 
@@ -77,7 +86,7 @@ func (p *Pair) Announces(fields target.Addr) bool {
 		return false
 	}
 	if !o.Type.MT.IsArray() {
-		return secrets.HoldsKey(key.secretName())
+		return secrets.HoldsKey(p.Name(fields))
 	}
 	a, err := o.Array()
 	if err != nil || !o.Type.MT.ContainsPointers() {
@@ -93,7 +102,13 @@ func (p *Pair) Announces(fields target.Addr) bool {
 
 // Name returns the text of the key of a pair if it may mean a secret; "" for others, for which nothing is allocated. fields is the address of the
 // fields of the type.
-func (p *Pair) Name(fields target.Addr) string { return p.Key.At(fields).secretName() }
+func (p *Pair) Name(fields target.Addr) string {
+	name := p.Key.At(fields).secretName()
+	if p.name && !secrets.NamesSecret(name) {
+		return ""
+	}
+	return name
+}
 
 // secretName returns the text of a key if it may mean a secret; "" for others.
 func (v Value) secretName() string {

@@ -166,7 +166,7 @@ func (s *immutableStack) item(x Instance) (CollectionItem, bool, error) {
 }
 
 func (r *Collections) immutableStack(_ *immutableStack, f *reading) content {
-	return content{count: unknown, each: chain[*immutableStack](r, f.x.Object(), 0)}
+	return content{count: unknown, stack: true, each: chain[*immutableStack](r, f.x.Object(), 0)}
 }
 
 type immutableQueue struct {

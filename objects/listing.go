@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/internal/base/secrets"
 	"github.com/sosgo/sosgo/internal/base/workers"
 )
@@ -77,17 +78,41 @@ func (l *lister) secret() func(i *CollectionItem) bool {
 }
 
 // Announced returns a function that reports whether the key of an element, or the element before it, as an option of a command line, announces that
-// the element, and what is read through it, is a secret. It receives all elements in order.
+// the element, and what is read through it, is a secret. It receives all elements in order. A stack may hold a command line in either order: the option
+// may be the element behind, too.
 func (c *Collection) Announced() func(i *CollectionItem) bool {
 	if c.HasKeys {
 		return (*CollectionItem).isSecret
 	}
 	var before Value
+	turned := c.turned()
 	return func(i *CollectionItem) bool {
-		is := announces(before, i.Value)
+		is := announces(before, i.Value) || turned[i.Index]
 		before = i.Value
 		return is
 	}
+}
+
+// turned returns the indexes of the elements of a stack that the elements behind them announce.
+func (c *Collection) turned() map[uint64]bool {
+	if !c.content.stack {
+		return nil
+	}
+	out := map[uint64]bool{}
+	var last CollectionItem
+	n := 0
+	for i, err := range c.Items() {
+		if n++; n > limits.SecretItems {
+			break
+		}
+		if err == nil {
+			if n > 1 && announces(i.Value, last.Value) {
+				out[last.Index] = true
+			}
+			last = i
+		}
+	}
+	return out
 }
 
 // item returns the row of an element, which may be a secret.

@@ -96,5 +96,6 @@ slice web/web-net10 web-net10-withheap -lean -grain 512 -commands "$here/web/com
 bare net10-zoo-gcore 0x33 gcore
 bare net10-zoo-g23 0x23 gcore
 bare net10-zoo-kernel 0x33 core
+program net10-apart secrets Apart --kind withheap --
 program net10-kinds secrets Kinds --kind withheap --env SHOP_PASSWORD=mqt36PDF-442zr --env SHOP_API_KEY=vrp58HKL-297cf --env SHOP_SECRET=Gt6w -- \
   run --api-key=xbd47NQS-635kp --client-secret zsg29RVT-384mh --pwd Lk8d

@@ -187,7 +187,7 @@ func (e *LimitError) Error() string {
 	if e.InUse > 0 {
 		beside = fmt.Sprintf(" beside the %s in use", Bytes(e.InUse))
 	}
-	return fmt.Sprintf("%s needs %s of memory%s: more than the limit of %s", e.What, Bytes(e.Need), beside, Bytes(e.Limit))
+	return fmt.Sprintf("%s of memory would be needed for %s%s: more than the limit of %s", Bytes(e.Need), e.What, beside, Bytes(e.Limit))
 }
 
 // Advice names the option that sets the limit.

@@ -98,7 +98,7 @@ func TestBudget(t *testing.T) {
 	require.EqualValues(t, 8<<20, budget.Peak())
 	require.NoError(t, budget.Need("a small thing", 2<<20))
 	require.EqualError(t, budget.Need("the object graph", 3<<30+1),
-		"the object graph needs 3.1 GB of memory beside the 8.0 MB in use: more than the limit of 10.0 MB")
+		"3.1 GB of memory would be needed for the object graph beside the 8.0 MB in use: more than the limit of 10.0 MB")
 	a.Free()
 	b, err := offheap.Make[byte](budget, 10<<20)
 	require.NoError(t, err)
@@ -181,7 +181,7 @@ func ExampleReserve() {
 	fmt.Println(squares.Grow(1 << 20))
 	// Output:
 	// [0 1 4 9 16] 20
-	// an array needs 4.0 MB of memory beside the 20 B in use: more than the limit of 1.0 MB
+	// 4.0 MB of memory would be needed for an array beside the 20 B in use: more than the limit of 1.0 MB
 }
 
 // TestCharge: bytes of Go's heap and arrays share one limit, and a refused growth counts nothing.
