@@ -50,9 +50,9 @@ func facts(t *testing.T) (plants, looks []fact) {
 
 // Minimum number of masked secrets, and maximum number of other masked texts; see docs/secrets.md.
 const (
-	leastRecall = 60 // of 60 in the dump
+	leastRecall = 60  // of 60 in the dump
 	leastAll    = 104 // of 106, with planted.txt
-	mostFalse   = 2  // of 303
+	mostFalse   = 2   // of 303
 )
 
 // morePlanted returns the secrets of planted.txt, with the texts that they stand in.

@@ -205,8 +205,10 @@ func namedForms() []form {
 		{kind: KindPair, cues: []string{"=>"}, re: compiled(`(?i)(?:` + strong + `)\\*["']?\s*=>\s*(?:\\*"([^"\\]+)|'([^']+)')`)},
 		{kind: KindPair, cues: []string{"machine ", "default "}, // .netrc
 			re: compiled(`\b(?:machine\s+\S+\s+(?:(?:login|account)\s+\S+\s+)*|default\s+(?:(?:login|account)\s+\S+\s+)+)password\s+(\S+)`)},
-		{kind: KindPair, cues: []string{":5432:", ":5433:", ":6432:", ":*:"}, re: compiled(`(?m)^[^:\s#]+:(?:\d+|\*):[^:\s]+:[^:\s]+:((?:\\.|[^:\\\s])+)\s*$`)},                                                    // .pgpass
-		{kind: KindPair, cues: nameCues, re: compiled(`(?im)^[ \t]*[\w.-]*(?:` + strong + `)[ \t]*=[ \t]*([^\s"'={}()\[\]<>;&,$]+(?:[ \t]+[^\s"'={}()\[\]<>;&,]+)+)[ \t\r]*$`), may: mayBeAssigned, not: isNoPair}, // .ini
+		{kind: KindPair, cues: []string{":5432:", ":5433:", ":6432:", ":*:"},
+			re: compiled(`(?m)^[^:\s#]+:(?:\d+|\*):[^:\s]+:[^:\s]+:((?:\\.|[^:\\\s])+)\s*$`)}, // .pgpass
+		{kind: KindPair, cues: nameCues,
+			re: compiled(`(?im)^[ \t]*[\w.-]*(?:` + strong + `)[ \t]*=[ \t]*([^\s"'={}()\[\]<>;&,$]+(?:[ \t]+[^\s"'={}()\[\]<>;&,]+)+)[ \t\r]*$`), may: mayBeAssigned, not: isNoPair}, // .ini
 		{kind: KindPair, cues: []string{"setx ", "env "}, re: compiled(`(?m)^\s*(?:setx|SETX|ENV)\s+\w*(?i:` + strong + `)\s+` + argument)},
 		{kind: KindPair, cues: []string{"auth"}, re: compiled(`["_]auth\\*"?\s*[:=]\s*\\*"?([A-Za-z0-9+/]{8,}={0,2})`), not: isNoCredentials}, // of Docker and npm
 		{kind: KindPair, cues: []string{"token:"}, re: compiled(`(?m)^[ \t]+token:[ \t]+["']?([\w.~+/=-]{16,})`), not: isNoKey},               // of kubectl
