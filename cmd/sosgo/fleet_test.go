@@ -30,12 +30,12 @@ import (
 // asProgram makes the test binary act as sosgo. asFleetChild marks the processes of "fleet add".
 const asProgram, asFleetChild = "SOSGO_TEST_PROGRAM", "SOSGO_FLEET_CHILD"
 
-// shortPatience makes the program give up a server that fails once.
+// shortPatience makes the program give up a server that fails once, and look into one object of a listing.
 const shortPatience = "SOSGO_TEST_PATIENCE"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(shortPatience) != "" {
-		fleets.MostLost = time.Millisecond
+		fleets.MostLost, fleets.MostLooks = time.Millisecond, time.Nanosecond
 	}
 	if os.Getenv(asProgram) != "" || os.Getenv(asFleetChild) != "" {
 		main()

@@ -192,3 +192,37 @@ func TestFleetOfStore(t *testing.T) {
 	assert.NotZero(t, s.gets["cores/one.dmp"])
 	assert.Zero(t, s.gets["cores/cut.dmp"]+s.gets["cores/a b+c/two.dmp"])
 }
+
+// TestFleetOfLongListing: when the time for objects without the name of a dump is up, the dumps by their names are added, the rest is counted, and the
+// command fails.
+func TestFleetOfLongListing(t *testing.T) {
+	folder := t.TempDir()
+	fleetDumps(t, folder, 1)
+	b, err := os.ReadFile(filepath.Join(folder, "d00.dmp"))
+	require.NoError(t, err)
+	s := &store{objects: map[string][]byte{"cores/x.dmp": b}, gets: map[string]int{}}
+	for i := range 9 {
+		s.objects[fmt.Sprintf("cores/%d.txt", i)] = []byte("about them")
+	}
+	server := httptest.NewServer(s)
+	t.Cleanup(server.Close)
+	program, err := os.Executable()
+	require.NoError(t, err)
+	c := exec.Command(program, "--json", "fleet", "add", filepath.Join(t.TempDir(), "fleet"), "s3://bucket/cores/")
+	c.Env = append(os.Environ(), asProgram+"=1", shortPatience+"=1", "AWS_ENDPOINT_URL="+server.URL, "AWS_ACCESS_KEY_ID=id", "AWS_SECRET_ACCESS_KEY=secret", "AWS_REGION=eu-west-3",
+		"AWS_SESSION_TOKEN=", "SOSGO_TOKEN=")
+	out, err := c.Output()
+	var exit *exec.ExitError
+	require.ErrorAs(t, err, &exit, "%s", out)
+	assert.Equal(t, 2, exit.ExitCode(), "%s", out)
+	var said struct{ Result answers.FleetDone }
+	require.NoError(t, json.Unmarshal(out, &said), "%s", out)
+	added := said.Result.Added
+	require.NotNil(t, added)
+	assert.Equal(t, "1 1 1 1", fmt.Sprint(added.Added, added.Others, added.Retry, len(added.Failures)), "%s", out)
+	require.Len(t, added.Failures, 1)
+	assert.Equal(t, "s3://bucket/cores/", added.Failures[0].File)
+	assert.Contains(t, added.Failures[0].Reason, "8 objects of the listing without the name of a dump were not looked at")
+	assert.NotZero(t, s.gets["cores/0.txt"])
+	assert.Zero(t, s.gets["cores/1.txt"])
+}

@@ -103,7 +103,7 @@ type adder struct {
 	before  map[string]fleet.Entry
 
 	servers fleet.Servers
-	looks   looks
+	looks   fleet.Looks
 
 	mu  sync.Mutex
 	out *answer.FleetAdded
@@ -180,7 +180,7 @@ func (a *adder) sources() ([]fleet.Entry, error) {
 				e := fleet.Entry{File: object.Address, Size: object.Size, Modified: object.Modified, ETag: object.ETag}
 				_, is := a.before[e.File]
 				if is = is || namedAsDump(path.Base(e.File)); !is {
-					asked := a.c.Context().Err() == nil && a.looks.at(func() { is = a.looksLikeObject(e.File, o) })
+					asked := a.c.Context().Err() == nil && a.looks.Look(func() { is = a.looksLikeObject(e.File, o) })
 					if !asked {
 						left++
 						continue
@@ -194,7 +194,7 @@ func (a *adder) sources() ([]fleet.Entry, error) {
 			}
 			if left > 0 {
 				a.fail(&fleet.Entry{File: s, Retry: true, Reason: fmt.Sprintf("%s of the listing without the name of a dump were not looked at: the limit is %v for all of a command; "+
-					"name a longer prefix", answer.Count(left, "object", "objects"), looking)})
+					"name a longer prefix", answer.Count(left, "object", "objects"), fleet.MostLooks)})
 			}
 		case remote.Is(s):
 			out = append(out, fleet.Entry{File: s})
@@ -258,30 +258,6 @@ func looksLikeDump(path string) (bool, error) {
 	}
 	defer f.Close()
 	return cli.LooksLikeDump(f) || namedAsDump(filepath.Base(path)), nil
-}
-
-// looking is how long fleet add looks into the objects of listings that have no name of a dump, one request for each.
-const looking = 10 * time.Minute
-
-// looks bounds the time of requests. The zero value is ready.
-type looks struct {
-	spent time.Duration
-	now   func() time.Time // nil: time.Now
-}
-
-// at calls look, unless the time is up. It reports whether it did.
-func (l *looks) at(look func()) bool {
-	if l.spent >= looking {
-		return false
-	}
-	now := l.now
-	if now == nil {
-		now = time.Now
-	}
-	start := now()
-	look()
-	l.spent += now().Sub(start)
-	return true
 }
 
 // looksLikeObject reports whether a stored object looks like a dump. It returns true for an unreadable object, so

@@ -1,4 +1,4 @@
-package exportcmd
+package fleet
 
 import (
 	"testing"
@@ -11,13 +11,13 @@ import (
 func TestLongListing(t *testing.T) {
 	const keys, slow = 60_000, 3 * time.Second
 	now := time.Time{}
-	l, asked := looks{now: func() time.Time { return now }}, 0
+	l, asked := Looks{now: func() time.Time { return now }}, 0
 	for range keys {
-		l.at(func() {
+		l.Look(func() {
 			asked++
 			now = now.Add(slow)
 		})
 	}
-	assert.Equal(t, int(looking/slow), asked)
-	assert.LessOrEqual(t, now.Sub(time.Time{}), looking+slow)
+	assert.Equal(t, int(MostLooks/slow), asked)
+	assert.LessOrEqual(t, now.Sub(time.Time{}), MostLooks+slow)
 }
