@@ -122,7 +122,8 @@ func TestApartIsLinear(t *testing.T) {
 	const n = 1 << 18
 	for _, part := range []string{`{"password":`, `{"name":"password","value":"x1y2"`, "<password>", `<add key="password" value="x1y2"`, "<![CDATA[password",
 		"<name>password</name><", "password: |\n ", "- name: password\n", "  - - - password: !!x", `\\\\"password`,
-		"{password=", "password:\n", `<a password="`, `"password\\\\\\`, "password{", "token: !!", " token: a1b2c3d4e5f6g7h8i9\n"} {
+		"{password=", "password:\n", `<a password="`, `"password\\\\\\`, "password{", "token: !!", " token: a1b2c3d4e5f6g7h8i9\n",
+		"authorization:", "authorization: ", "authorization: a b=c,", "authorization=a b=c,authorization=", "role password "} {
 		text := strings.Repeat(part, n/len(part))
 		start := time.Now()
 		secrets.Find(text)

@@ -79,52 +79,73 @@ var folded = strings.NewReplacer("_", "", "-", "", "\u017f", "s", "\u212a", "k")
 
 // keyPrefixes match keys with prefixes that services publish.
 var keyPrefixes = []string{
-	`(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}`,         // AWS access keys
-	`gh[pousr]_[A-Za-z0-9]{36,251}`,               // GitHub tokens
-	`github_pat_[A-Za-z0-9_]{40,}`,                // GitHub, fine-grained
-	`gl(?:pat|dt|rt|ptt|cbt|soat)-[\w-]{20,}`,     // GitLab
-	`xox[abeoprs]-[A-Za-z0-9-]{10,}`,              // Slack
-	`xapp-[0-9]-[A-Za-z0-9-]{10,}`,                // Slack, app level
-	`(?:sk|rk)_(?:live|test)_[A-Za-z0-9]{16,}`,    // Stripe
-	`whsec_[A-Za-z0-9+/=]{16,}`,                   // Stripe and Svix web hooks
-	`AIza[\w-]{35}`,                               // Google API keys
-	`GOCSPX-[\w-]{20,}`,                           // Google OAuth clients
-	`ya29\.[\w-]{20,}`,                            // Google OAuth access tokens
-	`SG\.[\w-]{16,}\.[\w-]{16,}`,                  // SendGrid
-	`npm_[A-Za-z0-9]{36}`,                         // npm
-	`pypi-[\w-]{50,}`,                             // PyPI
-	`dop_v1_[0-9a-f]{64}`,                         // DigitalOcean
-	`hf_[A-Za-z0-9]{30,}`,                         // Hugging Face
-	`sk-(?:proj-|ant-|svcacct-)?[\w-]{20,}`,       // OpenAI, Anthropic
-	`shp(?:at|ca|pa|ss)_[0-9a-fA-F]{32}`,          // Shopify
-	`hv[sbr]\.[\w-]{24,}`,                         // HashiCorp Vault
-	`dckr_pat_[\w-]{20,}`,                         // Docker Hub
-	`oy2[a-z0-9]{43}`,                             // NuGet
-	`NRAK-[A-Z0-9]{27}`,                           // New Relic
-	`AccountKey=[A-Za-z0-9+/]{86}==`,              // Azure Storage
-	`[A-Za-z0-9_~.-]{3}8Q~[A-Za-z0-9_~.-]{31,34}`, // Microsoft Entra clients
-	`dapi[0-9a-f]{32}(?:-\d)?`,                    // Databricks
-	`\d{8,10}:AA[\w-]{33}`,                        // Telegram bots
-	`glsa_[A-Za-z0-9]{32}_[0-9a-fA-F]{8}`,         // Grafana service accounts
-	`glc_[A-Za-z0-9+/=]{32,}`,                     // Grafana Cloud
-	`[A-Za-z0-9]{14}\.atlasv1\.[\w=-]{60,}`,       // Terraform
-	`AT(?:ATT|CTT)3[\w=-]{20,}`,                   // Atlassian
-	`ATBB[A-Za-z0-9]{32}`,                         // Bitbucket
-	`fig[ou]?[dr]_[\w-]{40,}`,                     // Figma
-	`PMAK-[0-9a-f]{24}-[0-9a-f]{34}`,              // Postman
-	`lin_(?:api|oauth)_[A-Za-z0-9]{40,}`,          // Linear
-	`secret_[A-Za-z0-9]{43}`,                      // Notion
-	`ntn_[A-Za-z0-9]{40,}`,                        // Notion, since 2024
-	`key-[0-9a-f]{32}`,                            // Mailgun
-	`xkeysib-[0-9a-f]{64}-[A-Za-z0-9]{16}`,        // Brevo
-	`dp\.(?:pt|st|ct|sa)\.[\w.-]{40,}`,            // Doppler
-	`sntry[su]_[\w=+/-]{40,}`,                     // Sentry
-	`dt0[a-z]\d{2}\.[A-Z0-9]{24}\.[A-Z0-9]{64}`,   // Dynatrace
-	`pscale_(?:tkn|pw|oauth)_[\w.=-]{32,}`,        // PlanetScale
-	`rubygems_[0-9a-f]{48}`,                       // RubyGems
-	`pul-[0-9a-f]{40}`,                            // Pulumi
-	`AGE-SECRET-KEY-1[0-9A-Z]{58}`,                // age
-	`CfDJ8[\w-]{20,}`,                             // ASP.NET Core: what data protection wrote (antiforgery tokens, cookies)
+	`(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}`,                              // AWS access keys
+	`gh[pousr]_[A-Za-z0-9]{36,251}`,                                    // GitHub tokens
+	`github_pat_[A-Za-z0-9_]{40,}`,                                     // GitHub, fine-grained
+	`gl(?:pat|dt|rt|ptt|cbt|soat)-[\w-]{20,}`,                          // GitLab
+	`xox[abeoprs]-[A-Za-z0-9-]{10,}`,                                   // Slack
+	`xapp-[0-9]-[A-Za-z0-9-]{10,}`,                                     // Slack, app level
+	`(?:sk|rk)_(?:live|test)_[A-Za-z0-9]{16,}`,                         // Stripe
+	`whsec_[A-Za-z0-9+/=]{16,}`,                                        // Stripe and Svix web hooks
+	`AIza[\w-]{35}`,                                                    // Google API keys
+	`GOCSPX-[\w-]{20,}`,                                                // Google OAuth clients
+	`ya29\.[\w-]{20,}`,                                                 // Google OAuth access tokens
+	`SG\.[\w-]{16,}\.[\w-]{16,}`,                                       // SendGrid
+	`npm_[A-Za-z0-9]{36}`,                                              // npm
+	`pypi-[\w-]{50,}`,                                                  // PyPI
+	`dop_v1_[0-9a-f]{64}`,                                              // DigitalOcean
+	`hf_[A-Za-z0-9]{30,}`,                                              // Hugging Face
+	`sk-(?:proj-|ant-|svcacct-)?[\w-]{20,}`,                            // OpenAI, Anthropic
+	`shp(?:at|ca|pa|ss)_[0-9a-fA-F]{32}`,                               // Shopify
+	`hv[sbr]\.[\w-]{24,}`,                                              // HashiCorp Vault
+	`dckr_pat_[\w-]{20,}`,                                              // Docker Hub
+	`oy2[a-z0-9]{43}`,                                                  // NuGet
+	`NRAK-[A-Z0-9]{27}`,                                                // New Relic
+	`AccountKey=[A-Za-z0-9+/]{86}==`,                                   // Azure Storage
+	`[A-Za-z0-9_~.-]{3}8Q~[A-Za-z0-9_~.-]{31,34}`,                      // Microsoft Entra clients
+	`dapi[0-9a-f]{32}(?:-\d)?`,                                         // Databricks
+	`\d{8,10}:AA[\w-]{33}`,                                             // Telegram bots
+	`glsa_[A-Za-z0-9]{32}_[0-9a-fA-F]{8}`,                              // Grafana service accounts
+	`glc_[A-Za-z0-9+/=]{32,}`,                                          // Grafana Cloud
+	`[A-Za-z0-9]{14}\.atlasv1\.[\w=-]{60,}`,                            // Terraform
+	`AT(?:ATT|CTT)3[\w=-]{20,}`,                                        // Atlassian
+	`ATBB[A-Za-z0-9]{32}`,                                              // Bitbucket
+	`fig[ou]?[dr]_[\w-]{40,}`,                                          // Figma
+	`PMAK-[0-9a-f]{24}-[0-9a-f]{34}`,                                   // Postman
+	`lin_(?:api|oauth)_[A-Za-z0-9]{40,}`,                               // Linear
+	`secret_[A-Za-z0-9]{43}`,                                           // Notion
+	`ntn_[A-Za-z0-9]{40,}`,                                             // Notion, since 2024
+	`key-[0-9a-f]{32}`,                                                 // Mailgun
+	`xkeysib-[0-9a-f]{64}-[A-Za-z0-9]{16}`,                             // Brevo
+	`dp\.(?:pt|st|ct|sa)\.[\w.-]{40,}`,                                 // Doppler
+	`sntry[su]_[\w=+/-]{40,}`,                                          // Sentry
+	`dt0[a-z]\d{2}\.[A-Z0-9]{24}\.[A-Z0-9]{64}`,                        // Dynatrace
+	`pscale_(?:tkn|pw|oauth)_[\w.=-]{32,}`,                             // PlanetScale
+	`rubygems_[0-9a-f]{48}`,                                            // RubyGems
+	`pul-[0-9a-f]{40}`,                                                 // Pulumi
+	`AGE-SECRET-KEY-1[0-9A-Z]{58}`,                                     // age
+	`gsk_[A-Za-z0-9]{40,}`,                                             // Groq
+	`xai-[A-Za-z0-9]{40,}`,                                             // xAI
+	`r8_[A-Za-z0-9]{30,}`,                                              // Replicate
+	`nvapi-[\w-]{30,}`,                                                 // NVIDIA
+	`pplx-[A-Za-z0-9]{40,}`,                                            // Perplexity
+	`sbp_[0-9a-f]{40}`,                                                 // Supabase
+	`sq0(?:atp|csp)-[\w-]{22,}`,                                        // Square
+	`phx_[A-Za-z0-9]{40,}`,                                             // PostHog
+	`f(?:o1|m2)_[\w+/=-]{32,}`,                                         // Fly.io
+	`pat-(?:na|eu)\d-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}`,      // HubSpot
+	`bkua_[0-9a-f]{40}`,                                                // Buildkite
+	`CCI(?:PAT|PRJ)_[A-Za-z0-9]{16,}_[0-9a-f]{40}`,                     // CircleCI
+	`sgp_(?:[0-9a-f]{16}_|local_)?[0-9a-f]{40}`,                        // Sourcegraph
+	`apify_api_[A-Za-z0-9]{36}`,                                        // Apify
+	`tskey-[a-z]+-[A-Za-z0-9]+-[A-Za-z0-9]{20,}`,                       // Tailscale
+	`ops_eyJ[\w-]{40,}`,                                                // 1Password
+	`tfp_\w{40,}`,                                                      // Typeform
+	`shippo_(?:live|test)_[0-9a-f]{40}`,                                // Shippo
+	`sl\.(?:u\.)?[\w-]{40,}`,                                           // Dropbox
+	`access_token\$(?:production|sandbox)\$[0-9a-z]{16}\$[0-9a-f]{32}`, // Braintree
+	`ABSK[A-Za-z0-9+/]{80,}={0,2}`,                                     // AWS Bedrock
+	`CfDJ8[\w-]{20,}`,                                                  // ASP.NET Core: what data protection wrote (antiforgery tokens, cookies)
 }
 
 // prefixCues are lower-case substrings; each key that keyPrefixes match contains one.
@@ -134,15 +155,16 @@ var prefixCues = []string{
 	"shppa_", "shpss_", "hvs.", "hvb.", "hvr.", "dckr_pat_", "oy2", "nrak-", "8q~", "dapi", ":aa", "glsa_", "glc_", ".atlasv1.", "atatt3", "atctt3",
 	"atbb", "figd_", "figr_", "figod_", "figor_", "figud_", "figur_", "pmak-", "lin_api_", "lin_oauth_", "secret_", "ntn_", "key-", "xkeysib-", "dp.pt.",
 	"dp.st.", "dp.ct.", "dp.sa.", "sntrys_", "sntryu_", "dt0", "pscale_", "rubygems_", "pul-", "age-secret-key-1", "cfdj8",
+	"gsk_", "xai-", "r8_", "nvapi-", "pplx-", "sbp_", "sq0", "phx_", "fo1_", "fm2_", "pat-na", "pat-eu", "bkua_", "ccipat_", "cciprj_", "sgp_", "apify_api_", "tskey-", "ops_eyj", "tfp_", "shippo_", "sl.", "access_token$", "absk",
 }
 
 // pem matches a character of a private key or of its headers. JSON writes line feeds as escapes.
 const pem = `[A-Za-z0-9+/=\s:,-]|\\[nr]`
 
 // value matches the right side of an assignment: a quoted string, possibly with escaped quotes, or
-// everything up to a delimiter.
-const value = `(?:"""([^"]+)"""|\\{2,}"([^"\\]+)\\{2,}"|(\{(?:[^{}\r\n"\\]|\}\})+\})(?:[;"'\\\s]|$)|` +
-	`\\"((?:[^"\\]|\\\\(?:\\"|[^"]))+)\\"|"((?:[^"\\,:}\]]|\\.)(?:[^"\\]|\\.)*)"|'((?:[^']|'')+)'|((?:[^\s\x00;,&"'<>\\)}\]]|\\[\\/uUx0])+))`
+// everything up to a delimiter. Before the quote may stand what a language has for its kinds of strings: N'x', @"x", b"x".
+const value = `(?:(?:\$@?|@\$?|[NEUBRLFneubrlf]|[Uu]8|[RrBb]{2})?(?:"""([^"]+)"""|\\{2,}"([^"\\]+)\\{2,}"|` +
+	`\\"((?:[^"\\]|\\\\(?:\\"|[^"]))+)\\"|"((?:[^"\\,:}\]]|\\.)(?:[^"\\]|\\.)*)"|'((?:[^']|'')+)')|(\{(?:[^{}\r\n"\\]|\}\})+\})(?:[;"'\\\s]|$)|((?:[^\s\x00;,&"'<>\\)}\]]|\\[\\/uUx0])+))`
 
 func compiled(text string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
@@ -184,9 +206,10 @@ func headerForms() []form {
 		{kind: KindHeader, cues: []string{"bearer ", "basic ", "digest ", "negotiate ", "ntlm ", "apikey ", "sharedaccesssignature ", "aws4-hmac"},
 			re: compiled(`(?i)(?:^|[\s"':=,\[(])(?:bearer|basic|negotiate|ntlm|digest|apikey|sharedaccesssignature|aws4-hmac-sha256)\s+([A-Za-z0-9+/._~=%&-]{8,})`), not: isParameter},
 		{kind: KindHeader, cues: []string{"digest "}, re: compiled(`(?i)\bdigest\s[^\r\n]*?\bresponse=\\*"([^"\\]+)`)},
-		{kind: KindHeader, cues: []string{"x-api-key", "-key:", "-token:", "authorization:", "-secret:", "-auth:"},
-			re: compiled(`(?i)\b(?:(?:proxy-)?authorization|x-[a-z0-9-]*(?:api-?key|token|secret|auth|access-key)|[a-z0-9-]*(?:api-key|subscription-key|auth-token|access-token|csrf-token))` +
+		{kind: KindHeader, cues: []string{"x-api-key", "-key:", "-token:", "-secret:", "-auth:"},
+			re: compiled(`(?i)\b(?:x-[a-z0-9-]*(?:api-?key|token|secret|auth|access-key)|[a-z0-9-]*(?:api-key|subscription-key|functions-key|auth-token|access-token|csrf-token))` +
 				`\\?"?\s*[:=]\s*(?:(?:bearer|basic|negotiate|ntlm|digest|token|apikey)\s+)?` + value), not: isParameter},
+		{kind: KindHeader, cues: []string{"authorization"}, scan: inAuthorization},
 		{kind: KindHeader, cues: []string{"requestverificationtoken"},
 			re: compiled(`(?i)requestverificationtoken(?:\\?"\s+(?:type=\\?"hidden\\?"\s+)?value=\\?"|\s*[:=]\s*)([\w.+/=-]{16,})`)},
 	}
@@ -240,6 +263,11 @@ func commandForms() []form {
 		{kind: KindOption, cues: []string{"mysql", "mariadb"}, re: compiled(`\b(?:mysql|mariadb)[\w-]*(?:\.exe)?\s(?:[^|;\r\n]*?\s)??-p` + argument)},
 		{kind: KindOption, cues: []string{"sshpass", "docker login", "sqlcmd", "redis-cli"},
 			re: compiled(`\b(?:sshpass(?:\s[^|;\r\n]*?)??\s-p\s*|docker login\s(?:[^|;\r\n]*?\s)??-p\s+|sqlcmd(?:\.exe)?\s(?:[^|;\r\n]*?\s)??-P\s*|redis-cli\s(?:[^|;\r\n]*?\s)??-a\s+)` + argument)},
+		{kind: KindOption, cues: []string{"pass:"}, re: compiled(`\s-pass(?:in|out)?\s+pass:([^\s"']+)`)}, // of openssl
+		{kind: KindPair, cues: []string{"identified by ", "identified with "},
+			re: compiled(`(?i)\bidentified\s+(?:with\s+\S+\s+)?(?:by|as)\s+(?:password\s+)?(?:'((?:[^']|'')+)'|"([^"]+)"|([A-Za-z]\w*\d\w*))`)}, // SQL
+		{kind: KindPair, cues: []string{"password '", "password e'", "password for "},
+			re: compiled(`(?i)\b(?:(?:role|user|group)\s[^\r\n;]*?\bpassword\s+E?|set\s+password\s+for\s+\S+\s*=\s*(?:password\()?)'((?:[^']|'')+)'`)},
 		{kind: KindOption, cues: []string{"convertto-securestring"}, re: compiled(`(?i)\bconvertto-securestring\s+(?:-string\s+)?` + argument)},
 	}
 }
@@ -317,6 +345,7 @@ func secretOf(match []int) (from, to int) {
 
 // shown are values that stand for a secret or for a missing value, and are not masked.
 var shown = map[string]bool{"": true, Mask: true, "***": true, "null": true, "true": true, "false": true, "none": true, "(null)": true, "{": true, "[": true, "default": true,
+	"await": true, "new": true, // in code
 	"bearer": true, "basic": true, "negotiate": true, "ntlm": true, "digest": true, "token": true, "apikey": true}
 
 // A cueTable finds, in one pass over a text, the forms that it may contain.
@@ -328,7 +357,7 @@ type cueTable struct {
 // A cue is a cue without its first two bytes, and a bitmap of its forms.
 type cue struct {
 	rest  string
-	forms uint32
+	forms uint64
 }
 
 var cues = sync.OnceValue(func() *cueTable {
@@ -339,7 +368,7 @@ var cues = sync.OnceValue(func() *cueTable {
 	return t
 })
 
-func (t *cueTable) add(list []string, forms uint32) {
+func (t *cueTable) add(list []string, forms uint64) {
 	for _, c := range list {
 		pair := uint16(c[0]) | uint16(c[1])<<8
 		t.pairs[pair>>3] |= 1 << (pair & 7)
@@ -357,10 +386,10 @@ func lowered(c byte) byte {
 
 // Cued returns a bitmap of the forms that a text may contain. text is UTF-8, or the ASCII
 // characters of another encoding.
-func Cued(text []byte) (bits uint32) { return cues().in(text) }
+func Cued(text []byte) (bits uint64) { return cues().in(text) }
 
 // in returns a bitmap of the forms with cues in a text.
-func (t *cueTable) in(text []byte) (bits uint32) {
+func (t *cueTable) in(text []byte) (bits uint64) {
 	last := byte(0)
 	for i, c := range text {
 		c = lowered(c)
