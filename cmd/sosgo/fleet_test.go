@@ -145,6 +145,29 @@ func TestFleetMachine(t *testing.T) {
 	}
 }
 
+// TestFleetFewFiles: a process that can't be started was not killed.
+func TestFleetFewFiles(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("the number of files that are open at the start differs")
+	}
+	dump := filepath.Join(moduleRoot, "testdata", "dumps", "win-net10-zoo-triage", "win-net10-zoo-triage.dmp.zst")
+	if _, err := os.Stat(dump); err != nil {
+		t.Skip("testdata/dumps is not here: it is a module of its own")
+	}
+	program, err := os.Executable()
+	require.NoError(t, err)
+	c := exec.Command("sh", "-c", `ulimit -n 8; exec "$0" "$@"`, program, "--json", "fleet", "add", t.TempDir(), dump, "--tries", "1")
+	c.Env = append(os.Environ(), asProgram+"=1")
+	out, err := c.Output()
+	require.Error(t, err)
+	var said struct{ Result answers.FleetDone }
+	require.NoError(t, json.Unmarshal(out, &said), "%s", out)
+	require.Len(t, said.Result.Added.Failures, 1)
+	failure := said.Result.Added.Failures[0]
+	assert.True(t, failure.Retry)
+	assert.Regexp(t, "^its process can't be started: .*too many open files", failure.Reason)
+}
+
 // TestFleetLostServer checks that a server that answers nothing is not asked for each of its dumps, and that they are
 // tried again by the next run.
 func TestFleetLostServer(t *testing.T) {

@@ -194,6 +194,9 @@ func (c *Context) blameHost() {
 	c.kinds = []kindCount{{kindHost, c.warned}}
 }
 
+// forgetWarnings drops all warnings. They are about an answer that is not shown.
+func (c *Context) forgetWarnings() { c.warned, c.warnings, c.kinds = 0, nil, nil }
+
 // count counts a warning of a kind.
 func (c *Context) count(kind string) {
 	c.warned++

@@ -613,10 +613,15 @@ func (a *app) execute(c *Context) error {
 	return c.answer()
 }
 
-// answer runs the command's question and writes the answer.
+// answer runs the command's question and writes the answer, unless the dump was lost meanwhile: what could not be read would look as if it were not
+// in the dump, and an answer can be false without it.
 func (c *Context) answer() error {
 	defer c.endProgress()
 	a, err := c.ask()
+	if why := c.Session.lost(); why != nil {
+		c.forgetWarnings()
+		return why
+	}
 	written := c.write(&a, err != nil)
 	return cmp.Or(err, written)
 }

@@ -132,6 +132,24 @@ func TestAddressIsLost(t *testing.T) {
 	}
 }
 
+// TestNoAnswerOfLostServer: a server fails at any request after the first. What a command concluded from the rest is not shown: the process of the dump died of
+// an exception that was not caught, which the signal alone does not say.
+func TestNoAnswerOfLostServer(t *testing.T) {
+	raw, err := testdump.Open(t, "net10-crash-nested").Raw()
+	require.NoError(t, err)
+	for broken := int64(1); broken <= 6; broken++ {
+		for _, command := range []string{"crashinfo", "triage", "syncblk"} {
+			server := httptest.NewServer(&served{raw: raw, broken: broken, fault: func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusGone) }})
+			out, errs, code := sosgoAt(t, "", "-d", server.URL+"/core", command)
+			server.Close()
+			assert.Equal(t, cli.ExitOpen, code, "%s from request %d on: %s", command, broken, errs)
+			assert.Empty(t, out, "%s from request %d on", command, broken)
+			assert.NotContains(t, errs, "not in the dump", "%s from request %d on", command, broken)
+			assert.Contains(t, errs, "the server answers 410 Gone")
+		}
+	}
+}
+
 // TestReopened checks that a session reopens a lost dump for the next line.
 func TestReopened(t *testing.T) {
 	raw, err := testdump.Open(t, "net10-crash-nested").Raw()

@@ -409,7 +409,10 @@ func (a *adder) run(e *fleet.Entry) {
 	case err != nil:
 		e.Reason = strings.TrimSpace(cmp.Or(strings.TrimSpace(stderr.String()), err.Error()))
 		e.Retry = true // sosgo says what is wrong with a dump; without memory or threads, Go ends the process
-		if e.Exit < 0 {
+		switch {
+		case p.ProcessState == nil:
+			e.Reason = "its process can't be started: " + err.Error()
+		case e.Exit < 0:
 			e.Reason = "its process was killed (no memory?): " + err.Error()
 		}
 	default:
