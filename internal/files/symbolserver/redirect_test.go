@@ -83,6 +83,33 @@ func TestAllowedRedirects(t *testing.T) {
 	}
 }
 
+// TestCredentialsStay: the user and the password in a server's address are sent to it alone, and not to a host that it may redirect to.
+func TestCredentialsStay(t *testing.T) {
+	var first, others []http.Header
+	other := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		others = append(others, r.Header)
+		_, _ = w.Write(library)
+	}))
+	defer other.Close()
+	secure := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		first = append(first, r.Header)
+		w.Header().Set("Set-Cookie", "a=b")
+		http.Redirect(w, r, other.URL+r.URL.Path, http.StatusTemporaryRedirect)
+	}))
+	defer secure.Close()
+	s := &Server{URL: strings.Replace(secure.URL, "https://", "https://bob:Tulip99@", 1), Cache: t.TempDir(), Redirects: []string{"127.0.0.1"}}
+	s.httpClient().Transport.(*http.Transport).TLSClientConfig = secure.Client().Transport.(*http.Transport).TLSClientConfig
+	require.Len(t, candidates(s), 1)
+	require.NotEmpty(t, first)
+	require.NotEmpty(t, others)
+	assert.NotEmpty(t, first[0].Get("Authorization"))
+	for _, h := range others {
+		for _, name := range []string{"Authorization", "Cookie", "Referer"} {
+			assert.Empty(t, h.Get(name), name)
+		}
+	}
+}
+
 // TestNothingIsKeptOfARedirect: a rejected redirect is a failure and stores nothing.
 func TestNothingIsKeptOfARedirect(t *testing.T) {
 	s := serve(t, func(w http.ResponseWriter, r *http.Request) {

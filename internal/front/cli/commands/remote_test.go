@@ -3,6 +3,7 @@ package commands_test
 import (
 	"bytes"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -165,6 +166,51 @@ func TestReopened(t *testing.T) {
 	assert.Equal(t, cli.ExitOpen, code)
 	assert.Contains(t, errs, "410 Gone")
 	assert.Contains(t, out, "10.0.14")
+}
+
+// TestSymbolServerOption asks hostile symbol servers by the option. The dump is read without them; the server is blamed, no other one is asked, nothing stays in
+// the cache, and no credentials are shown.
+func TestSymbolServerOption(t *testing.T) {
+	const dump = "../../../../testdata/dumps/win-net10-zoo-triage/win-net10-zoo-triage.dmp.zst"
+	if _, err := os.Stat(dump); err != nil {
+		t.Skip("no canned dump")
+	}
+	var strangers atomic.Int64
+	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { strangers.Add(1) }))
+	defer other.Close()
+	redirect := func(to string) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, to, http.StatusFound) }
+	}
+	for name, c := range map[string]struct {
+		answer http.HandlerFunc
+		says   string
+	}{
+		"a file":         {redirect("file:///etc/passwd"), "redirection to another server"},
+		"another server": {redirect(other.URL), "redirection to another server"},
+		"for ever":       {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, r.URL.Path+"a", http.StatusFound) }, "more than 5 redirections"},
+		"an error":       {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) }, "500 Internal Server Error"},
+		"2^63-1 bytes": {func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Content-Length", "9223372036854775807") },
+			"has 9223372036854775807 bytes, more than 1073741824"},
+		"garbage": {func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("MZ and no more")) }, "is refused"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := httptest.NewServer(c.answer)
+			defer server.Close()
+			cache := t.TempDir()
+			var out bytes.Buffer
+			code := cli.Main(t.Context(), []string{"-symbol-server", strings.Replace(server.URL, "//", "//bob:Tulip99@", 1), "-symbol-cache", cache, "-d", dump, "doctor", "-files"},
+				strings.NewReader(""), &out, &out, cli.Env{Commands: commands.All(), Threads: commands.Threads, Open: commands.Open})
+			assert.Zero(t, code, out.String())
+			assert.Contains(t, out.String(), "symbol server "+server.URL+": ")
+			assert.Contains(t, out.String(), c.says)
+			assert.NotContains(t, out.String(), "Tulip99")
+			_ = filepath.WalkDir(cache, func(path string, d fs.DirEntry, _ error) error {
+				assert.True(t, d.IsDir(), path)
+				return nil
+			})
+		})
+	}
+	assert.Zero(t, strangers.Load())
 }
 
 // TestAddressesAreShown checks that no output has the password or the query of an address: of a symbol server that does not answer,
