@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -54,4 +55,74 @@ func TestSandbox(t *testing.T) {
 	assert.True(t, strings.HasPrefix(verdict, "1 true dial tcp 127.0.0.1:9: socket: operation not permitted"), verdict)
 	assert.Contains(t, errs.String(), "with --sandbox no file is written", "the last command")
 	assert.NoFileExists(t, filepath.Join(os.TempDir(), "sosgo-sandboxed"))
+}
+
+// sandboxPrompt marks the process that reads lines in the sandbox.
+const sandboxPrompt = "SOSGO_TEST_SANDBOX_PROMPT"
+
+// TestSandboxPrompt types each command at the prompt of a sandbox, with each option and argument that names a file: one that is there, a device, an address,
+// and a new one. Nothing is read or written, and no command hangs or ends the process.
+func TestSandboxPrompt(t *testing.T) {
+	if path := os.Getenv(sandboxPrompt); path != "" {
+		code := cli.Main(t.Context(), []string{"--sandbox", "--offline", "-d", path}, os.Stdin, os.Stdout, os.Stdout, environment(nil))
+		fmt.Println("all lines were read:", code)
+		syscall.Exit(0)
+	}
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux has it")
+	}
+	const secret = "the-words-of-another-file"
+	dir := t.TempDir()
+	canary, fresh := filepath.Join(dir, "canary.txt"), filepath.Join(dir, "new")
+	require.NoError(t, os.WriteFile(canary, []byte(secret+"\n"), 0o600))
+	var lines []string
+	for _, command := range environment(nil).Commands {
+		options, positional := command.Declares()
+		line := command.Name
+		for _, o := range options {
+			if o.Required {
+				line += " -" + o.Name + " 1"
+			}
+		}
+		var files []string
+		for _, file := range []string{canary, fresh, "/dev/zero", "http://127.0.0.1:1/x"} {
+			words := line
+			for _, a := range positional {
+				switch {
+				case a.Kind == cli.File:
+					words += " " + file
+					files = append(files, words)
+				case !a.Optional:
+					words += " " + append(a.Choices, "1")[0]
+				}
+			}
+			for _, o := range options {
+				if o.Kind == cli.File {
+					files = append(files, words+" -"+o.Name+" "+file, line+" -"+o.Name+"="+file)
+				}
+			}
+		}
+		if command.Serves { // without -listen it would read the next lines
+			files = []string{line + " -listen 127.0.0.1:0"}
+		}
+		lines = append(lines, files...)
+	}
+	lines = append(lines, "version > "+fresh, "version >> "+fresh, "version > "+canary, "version | tee "+fresh, "the-last-line")
+	child := exec.Command(os.Args[0], "-test.run=^TestSandboxPrompt$")
+	child.Env = append(os.Environ(), sandboxPrompt+"="+testdump.Open(t, "win-net10-zoo-triage").Path)
+	child.Stdin = strings.NewReader(strings.Join(lines, "\n") + "\n")
+	child.WaitDelay = time.Minute
+	out, err := child.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	if strings.Contains(string(out), "seccomp filters") {
+		t.Skip(string(out))
+	}
+	assert.Greater(t, len(lines), 100)
+	assert.Regexp(t, "(?s)the-last-line.*all lines were read: ", string(out))
+	assert.NotContains(t, string(out), secret)
+	assert.NotContains(t, string(out), "this is a bug of sosgo")
+	content, err := os.ReadFile(canary)
+	require.NoError(t, err)
+	assert.Equal(t, secret+"\n", string(content))
+	assert.NoFileExists(t, fresh)
 }
