@@ -67,7 +67,7 @@ func escapes(text string, i int) (n int) {
 }
 
 // inQuotes reads a quoted text at i, which may stand in another quoted text, so that backslashes are before its quotes. It returns its
-// position and the place behind the closing quote. A text without one goes as far as its line, or the whole text. ok is false if there is no quote at i.
+// position and the place behind the closing quote. A text without one goes as far as its line, the text around it, or the whole text. ok is false if there is no quote at i.
 func inQuotes(text string, i int) (from, to, end int, ok bool) {
 	n := escapes(text, i)
 	if i+n >= len(text) || text[i+n] != '"' && text[i+n] != '\'' {
@@ -79,6 +79,8 @@ func inQuotes(text string, i int) (from, to, end int, ok bool) {
 		switch m := escapes(text, p); {
 		case p+m < len(text) && text[p+m] == quote && m%(2*(n+1)) == n:
 			return from, p + m - n, p + m + 1, true
+		case p+m < len(text) && text[p+m] == '"' && m < n: // the text around it ends
+			return from, p, p, true
 		case m > 0:
 			p += m // the character behind is escaped
 		case text[p] == '\n':

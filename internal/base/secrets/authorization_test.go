@@ -1,10 +1,12 @@
 package secrets_test
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo/internal/base/secrets"
 )
@@ -68,4 +70,31 @@ func remarked(form string) string {
 		text = text[:s.Start] + "«" + text[s.Start:s.End] + "»" + text[s.End:]
 	}
 	return text
+}
+
+// TestDocument: a text may end where a secret begins. The document of JSON around it stays one, and other texts stay.
+func TestDocument(t *testing.T) {
+	m := secrets.NewMasker()
+	m.Learn("password=hunter22")
+	for _, fragment := range []string{
+		`<configuration><add key="SmtpPassword" value="`, `<add key='SmtpPassword' value='`, "password='", `password="`, `{"password":"`, `{"password":`, `{password: '`, `{"name":"password","value":"`, "<password>", "<password><![CDATA[",
+		`Authorization: Digest response="`, "Authorization: ", "Authorization: SSWS ", `Authorization: Token token="`, "curl -u a:", "--password ", `--password "`, "-----BEGIN PRIVATE KEY-----\n", "-----BEGIN PRIVATE KEY-----\nMIIEow\n", "password: |",
+		"Cookie: ", "Cookie: a=b; ", "machine h login l password ", "password={", `"passwords":["`, `"passwords":["a`, `password = """`, `password=\`, `password="\`, "password = N'", `password = @"`, "IDENTIFIED BY '", "ALTER ROLE bob PASSWORD '",
+		"password => '", "set -pass:", "ENV PASSWORD ", "bearer ", "https://a:b", "password:\n  value: \"", "- name: password\n  value: '", "ConvertTo-SecureString '", "password='a'", `password=""`, "hunter22", `password=hunter22\`, `{\"password\":\"`, `{\\\"password\\\":\\\"`,
+		"<input name=\"__RequestVerificationToken\" value=\"", "redis-cli -a '", "mysql -p'", `_auth="`, "localhost:5432:db:user:",
+	} {
+		for range 3 { // texts may be JSON in JSON
+			line, err := json.Marshal([]map[string]string{{"text": fragment, "type": "System.String"}, {"text": "it's " + fragment}, {"text": "an \"ordinary\" text, it's one"}})
+			require.NoError(t, err)
+			got := m.Document()(string(line) + "\n")
+			var back []map[string]string
+			if assert.NoError(t, json.Unmarshal([]byte(got), &back), "%s: %s", fragment, got) {
+				assert.Equal(t, "System.String", back[0]["type"], fragment)
+				assert.Equal(t, "an \"ordinary\" text, it's one", back[2]["text"], fragment)
+			}
+			b, err := json.Marshal(fragment)
+			require.NoError(t, err)
+			fragment = string(b[1 : len(b)-1])
+		}
+	}
 }

@@ -449,6 +449,9 @@ func find(text string, own func(matched string) bool) []Span {
 			if f.list {
 				for _, item := range quoted().FindAllStringSubmatchIndex(text[from:to], -1) {
 					out = append(out, Span{from + item[2], from + item[3], f.kind})
+					if backslashes(text[:from+item[0]]) != item[1]-item[3]-1 {
+						break // the text around the list ends
+					}
 				}
 				continue
 			}

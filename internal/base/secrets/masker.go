@@ -298,10 +298,31 @@ func (m *Masker) Besides(said ...*Said) func(text string) string {
 	return func(text string) string { return m.text(text, said...) }
 }
 
+// Document returns Besides for a document of JSON, which stays one: a text may end where a secret begins, as that of value=" does, and the mask ends with the text.
+func (m *Masker) Document(said ...*Said) func(text string) string {
+	return func(text string) string { return m.replace(text, inStrings(text, m.spans(text, said))) }
+}
+
+// inStrings returns parts of a document of JSON, cut where the string that they are in ends.
+func inStrings(text string, spans []Span) []Span {
+	out := spans[:0]
+	for _, s := range spans {
+		for i := s.Start; i < s.End; i++ {
+			if text[i] == '"' && backslashes(text[:i])%2 == 0 {
+				s.End = i
+			}
+		}
+		if s.Start < s.End {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
 // Errors returns a function for errors and warnings: sosgo's own words, and the user's words in them, are not masked although they may look like secrets
 // ("Password is neither a name nor a type"). Known values that are not said are masked.
 func (m *Masker) Errors(said ...*Said) func(text string) string {
-	return func(text string) string { return m.mask(text, nil, said) }
+	return func(text string) string { return m.replace(text, m.learnt(text, nil, said)) }
 }
 
 // isName reports whether a text is the name of a type, as the line of a field has it.
@@ -312,6 +333,11 @@ func (m *Masker) isName(text string) bool {
 }
 
 func (m *Masker) text(text string, said ...*Said) string {
+	return m.replace(text, m.spans(text, said))
+}
+
+// spans returns the secrets in a text, which may overlap.
+func (m *Masker) spans(text string, said []*Said) []Span {
 	var spans []Span
 	for _, s := range find(text, func(matched string) bool {
 		return slices.ContainsFunc(said, func(s *Said) bool { return s.isOwn(matched) })
@@ -322,11 +348,11 @@ func (m *Masker) text(text string, said ...*Said) string {
 		from, to := whole(text, s.Start, s.End)
 		spans = append(spans, Span{from, to, s.Kind})
 	}
-	return m.mask(text, spans, said)
+	return m.learnt(text, spans, said)
 }
 
-// mask masks parts of a text, and known values.
-func (m *Masker) mask(text string, spans []Span, said []*Said) string {
+// learnt appends the known values in a text.
+func (m *Masker) learnt(text string, spans []Span, said []*Said) []Span {
 	isSaid := func(value string) bool {
 		return len(said) > 0 && slices.ContainsFunc(said, func(s *Said) bool { return s.has(value) })
 	}
@@ -354,6 +380,11 @@ func (m *Masker) mask(text string, spans []Span, said []*Said) string {
 		}
 	}
 	m.mu.RUnlock()
+	return spans
+}
+
+// replace masks parts of a text.
+func (m *Masker) replace(text string, spans []Span) string {
 	if len(spans) == 0 {
 		return text
 	}

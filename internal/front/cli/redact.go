@@ -58,6 +58,9 @@ func (c *Context) learnSecrets() error {
 	}
 	c.mask = mask.Text
 	c.show, c.echo = mask.Besides(c.said), mask.Errors(c.said, typed)
+	if c.app.line.JSON {
+		c.show = mask.Document(c.said)
+	}
 	return nil
 }
 
@@ -80,8 +83,11 @@ func (c *Context) EchoHeads(heads ...string) {
 
 // shown returns text as masked does, for the answer: what Echo declares is no secret there, nor are the results of expressions.
 func (c *Context) shown(text string) string {
-	if c.redact && c.show != nil {
+	switch {
+	case c.redact && c.show != nil:
 		return c.show(text)
+	case c.redact && c.app.line.JSON:
+		return secrets.NewMasker().Document()(text)
 	}
 	return c.masked(text)
 }
