@@ -78,7 +78,7 @@ func (l *leaf) at(fields target.Addr, locals map[target.Addr]string) (name strin
 		}
 	}
 	name = l.pair.Name(fields)
-	if name == "" || !l.pair.Named && !secrets.Strong(name) {
+	if name == "" || !l.pair.Named && !secrets.HoldsKey(name) {
 		return "", v
 	}
 	return name, l.field.At(fields)

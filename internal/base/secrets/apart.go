@@ -3,7 +3,7 @@ package secrets
 import "strings"
 
 // This file finds secrets in texts where the name is not just before the value, but apart from it in a structure: XML, JSON and YAML. Each
-// function returns matches as those of a regexp with one group: the name with the value, and the value.
+// function returns matches as a regexp with one group does: the name with the value, and the value.
 
 // namesValue reports whether a name is one of a field for the value of a setting that has its name in another field.
 func namesValue(field string) bool {
@@ -376,7 +376,7 @@ func isBlock(value string) bool {
 	return value != "" && (value[0] == '|' || value[0] == '>') && strings.Trim(value[1:], "+-123456789") == ""
 }
 
-// inYAML finds the settings in YAML: those whose value stands in the lines below, behind a tag or an anchor, and lines for a name and a value in an item.
+// inYAML finds the settings in YAML: values in the lines below, behind a tag or an anchor, and lines for a name and a value in an item.
 func inYAML(text string) (out [][]int) {
 	var names []setting // of the items around a line, with their indents
 	var indents []int

@@ -94,7 +94,7 @@ func TestFindApart(t *testing.T) {
 	}
 }
 
-// TestNotFoundApart: fields, attributes and lines that resemble those of secrets are not masked.
+// TestNotFoundApart: fields, attributes and lines that look like secrets are not masked.
 func TestNotFoundApart(t *testing.T) {
 	for _, text := range []string{
 		"password: |\nuser: x\n", "description: |\n  the password of the user\n", "secretName: |\n  shop-db\n", "- name: LOG_LEVEL\n  value: debug\n",

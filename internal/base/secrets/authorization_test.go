@@ -39,11 +39,12 @@ func TestKindsOfStrings(t *testing.T) {
 	for _, form := range []string{
 		"ALTER LOGIN sa WITH PASSWORD = N'«vdg89FBV-239bd»'", "PASSWORD=E'«vdg89»'", `var password = @"«vdg89FBV»";`, `var password = $"«vdg89FBV»";`, `password = $@"«vdg89»"`, "password = b'«vdg89FBV»'",
 		"ALTER ROLE bob WITH PASSWORD '«vdg89FBV»'", "CREATE USER 'u'@'%' IDENTIFIED BY '«vdg89 FBV»'", "create user u identified by «vdg89FBV»", "IDENTIFIED WITH mysql_native_password BY '«vdg89»'",
-		"SET PASSWORD FOR 'bob'@'%' = '«vdg89»'", "openssl pkcs12 -in x -passin pass:«vdg89» -nodes", "x-functions-key: «vdg89»", `{\"sql\":\"WITH PASSWORD = N'«vdg89FBV»'\"}`, "Password=«Nvdg89»",
+		"SET PASSWORD FOR 'bob'@'%' = '«vdg89»'", "openssl pkcs12 -in x -passin pass:«vdg89» -nodes", "x-functions-key: «vdg89»", `<machineKey validationKey="«rgs37GWX-527bg»" decryption="AES"/>`, "DB_PASS=«qbj93BJS-276gw»", "FTP_PASS='«qbj93»'", "NPM_TOKEN=«qbj93BJS»",
+		`config["ApiKey"] = "«qbj93»"`, "Content-Disposition: form-data; name=\"password\"\r\n\r\n«hunter 22»\r\n--x", `{\"sql\":\"WITH PASSWORD = N'«vdg89FBV»'\"}`, "Password=«Nvdg89»",
 	} {
 		assert.Equal(t, form, remarked(form), form)
 	}
-	for _, text := range []string{"the group has a password that's old", "identified by its name", "var password = await Ask();", "password = new Password();", "user password 'x"} {
+	for _, text := range []string{"the group has a password that's old", "identified by its name", "var password = await Ask();", "MAX_TOKEN", "form-data; name=\"user\"\r\n\r\nbob", "password = new Password();", "user password 'x"} {
 		assert.Empty(t, secrets.Find(text), text)
 	}
 }
@@ -81,7 +82,7 @@ func TestDocument(t *testing.T) {
 		`Authorization: Digest response="`, "Authorization: ", "Authorization: SSWS ", `Authorization: Token token="`, "curl -u a:", "--password ", `--password "`, "-----BEGIN PRIVATE KEY-----\n", "-----BEGIN PRIVATE KEY-----\nMIIEow\n", "password: |",
 		"Cookie: ", "Cookie: a=b; ", "machine h login l password ", "password={", `"passwords":["`, `"passwords":["a`, `password = """`, `password=\`, `password="\`, "password = N'", `password = @"`, "IDENTIFIED BY '", "ALTER ROLE bob PASSWORD '",
 		"password => '", "set -pass:", "ENV PASSWORD ", "bearer ", "https://a:b", "password:\n  value: \"", "- name: password\n  value: '", "ConvertTo-SecureString '", "password='a'", `password=""`, "hunter22", `password=hunter22\`, `{\"password\":\"`, `{\\\"password\\\":\\\"`,
-		"<input name=\"__RequestVerificationToken\" value=\"", "redis-cli -a '", "mysql -p'", `_auth="`, "localhost:5432:db:user:",
+		"<input name=\"__RequestVerificationToken\" value=\"", "redis-cli -a '", "mysql -p'", "mysql -uroot -p", "sqlcmd -P ", "docker login -p", "curl -u a:", "redis-cli -a ", `_auth="`, "localhost:5432:db:user:",
 	} {
 		for range 3 { // texts may be JSON in JSON
 			line, err := json.Marshal([]map[string]string{{"text": fragment, "type": "System.String"}, {"text": "it's " + fragment}, {"text": "an \"ordinary\" text, it's one"}})

@@ -45,7 +45,7 @@ type form struct {
 	// may is a fast test before re, many times faster: false means that the text does not match.
 	// nil always matches.
 	may func(text string) bool
-	// not reports that a match (indexes as those of regexp) is no secret. nil never does.
+	// not reports that a match (indexes as regexp has them) is no secret. nil never does.
 	not func(text string, match []int) bool
 	// list is set if the secret is a list of quoted texts, each of them one.
 	list bool
@@ -55,7 +55,7 @@ type form struct {
 // or for nothing.
 var strongNames = []string{"password", "passwd", "passphrase", "pwd", "account_key", "shared_access_key", "shared_access_signature", "client_secret", "secret_access_key", "secret_key",
 	"api_secret", "app_secret", "secret", "access_token", "refresh_token", "id_token", "auth_token", "session_token", "api_token", "private_token", "bearer_token", "api_key", "access_key",
-	"private_key", "encryption_key", "signing_key", "client_key_data", "credential", "credentials",
+	"private_key", "encryption_key", "validation_key", "decryption_key", "signing_key", "client_key_data", "credential", "credentials",
 	"passwort", "kennwort", "mot_de_passe", "contrasena", "contrase\u00f1a", "senha", "wachtwoord", "haslo", "has\u0142o", "losenord", "l\u00f6senord", "parola"}
 
 // strong matches strongNames.
@@ -220,7 +220,9 @@ func namedForms() []form {
 	return []form{
 		{kind: KindOption, cues: nameCues, may: mayBeOption, not: isNoArgument,
 			re: compiled(`(?i)(?:^|[\s\x00"'\[,])--?[a-z0-9-]*(?:` + strong + `|token|auth-?key|pass)(?:[ =:\x00]|"?,\s*|\r?\n(?:- )?)` + value)},
-		{kind: KindPair, cues: nameCues, re: compiled(`(?i)(?:^|[^a-z])(?:[a-z0-9]+[_.:-])*[a-z0-9]*(?:` + strong + `)\\*["']?\s*[=:]\s*` + value), may: mayBeAssigned, not: isNoPair},
+		{kind: KindPair, cues: nameCues, re: compiled(`(?i)(?:^|[^a-z])(?:[a-z0-9]+[_.:-])*[a-z0-9]*(?:` + strong + `)\\*["']?\]?\s*[=:]\s*` + value), may: mayBeAssigned, not: isNoPair},
+		{kind: KindPair, cues: []string{"_pass", "_pw", "_token"}, re: compiled(`\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*_(?:PASS|PW|TOKEN)\s*=\s*` + value), not: isNoPair}, // of the environment
+		{kind: KindPair, cues: []string{"form-data"}, re: compiled(`(?i)form-data;\s*name=\\?"?[\w.:-]*(?:` + strong + `)\\?"?(?:\r?\n|\\r\\n|\\n){2}([^\r\n\\]+)`)},
 		{kind: KindPair, cues: nameCues, may: func(text string) bool { return strings.Contains(text, "<") }, scan: inMarkup, not: isNoPart},
 		{kind: KindPair, cues: nameCues, may: func(text string) bool { return strings.Contains(text, "{") }, scan: inObjects, not: isNoPart},
 		{kind: KindPair, cues: nameCues, may: func(text string) bool { return strings.Contains(text, "\n") && strings.Contains(text, ":") }, scan: inYAML, not: isNoPart},

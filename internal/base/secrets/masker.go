@@ -298,7 +298,7 @@ func (m *Masker) Besides(said ...*Said) func(text string) string {
 	return func(text string) string { return m.text(text, said...) }
 }
 
-// Document returns Besides for a document of JSON, which stays one: a text may end where a secret begins, as that of value=" does, and the mask ends with the text.
+// Document returns Besides for a document of JSON, which stays one: a text may end where a secret begins (value="), and the mask ends with the text.
 func (m *Masker) Document(said ...*Said) func(text string) string {
 	return func(text string) string { return m.replace(text, inStrings(text, m.spans(text, said))) }
 }
@@ -312,11 +312,17 @@ func inStrings(text string, spans []Span) []Span {
 				s.End = i
 			}
 		}
-		if s.Start < s.End {
+		if s.Start < s.End && (!isBetween(text[s.Start:s.End]) || isNumber(text, s.Start, s.End)) {
 			out = append(out, s)
 		}
 	}
 	return out
+}
+
+// isBetween reports whether a part of a document of JSON is what stands between two strings.
+func isBetween(part string) bool {
+	rest := strings.TrimLeft(part, " \t\r\n,:{}[]")
+	return rest == "" || len(rest) < len(part) && strings.Trim(rest, " \t\r\n,:{}[]+-.0123456789eE") == ""
 }
 
 // Errors returns a function for errors and warnings: sosgo's own words, and the user's words in them, are not masked although they may look like secrets

@@ -62,6 +62,9 @@ func mayBeAssigned(text string) bool {
 		for end > 0 && isSpace(text[end-1]) {
 			end--
 		}
+		if end > 0 && text[end-1] == ']' {
+			end--
+		}
 		if end > 0 && (text[end-1] == '"' || text[end-1] == '\'') {
 			end--
 		}

@@ -237,7 +237,7 @@ func TestNotFiles(t *testing.T) {
 	}
 }
 
-// TestUnreadablePart: a part that can't be read is no empty one, whose dump would be lost.
+// TestUnreadablePart: a part that can't be read is no empty one: its dump would be lost.
 func TestUnreadablePart(t *testing.T) {
 	f := made(t, 2)
 	dates, err := f.dates()

@@ -646,7 +646,7 @@ func (c *Context) write(a *report.Answer, failed bool) error {
 		}
 		err = c.json.Answer(a.Value, c.Warn)
 	case a.Text != nil && (c.json == nil || !failed):
-		page := report.NewPage(c.out, c.SOS, c.Warn).On(c.screen)
+		page := report.NewPage(c.out, c.SOS, c.Warn).On(c.screen).Masking(c.Mask())
 		a.Text(page)
 		err = page.Err()
 	}

@@ -37,6 +37,7 @@ type Page struct {
 	warn   func(error)
 	err    error
 	screen Screen
+	mask   func(string) string
 }
 
 // NewPage returns a page that writes to w. It calls warn for missing parts.

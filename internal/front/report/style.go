@@ -84,6 +84,20 @@ func (p *Page) On(s Screen) *Page {
 	return p
 }
 
+// Masking sets the function that masks secrets in texts that a renderer cuts or changes. nil masks nothing.
+func (p *Page) Masking(mask func(string) string) *Page {
+	p.mask = mask
+	return p
+}
+
+// Masked returns a text of the process as it may be cut or changed: afterwards a secret in it would not be known.
+func (p *Page) Masked(text string) string {
+	if p.mask == nil {
+		return text
+	}
+	return p.mask(text)
+}
+
 // Severe returns text, in the color of a severity if the page has colors.
 func (p *Page) Severe(s answer.Severity, text string) string {
 	switch {

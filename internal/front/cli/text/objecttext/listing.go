@@ -198,7 +198,7 @@ func stringCounts(p *report.Page, list *answer.StringCounts, behind bool) {
 		return
 	}
 	header, write := true, writer(p)
-	p.Fail(list.Format(func() answer.AppendStringCount { return stringRow(p.SOS) }, func(rows []byte) error {
+	p.Fail(list.Format(func() answer.AppendStringCount { return stringRow(p) }, func(rows []byte) error {
 		if header {
 			header = false
 			if behind {
@@ -211,25 +211,25 @@ func stringCounts(p *report.Page, list *answer.StringCounts, behind bool) {
 }
 
 // stringRow makes a function that appends rows of the table of contents.
-func stringRow(sos bool) answer.AppendStringCount {
+func stringRow(p *report.Page) answer.AppendStringCount {
 	var out appender
 	t := report.NewTable(&out, report.Column{Kind: report.Integer}, report.Column{Kind: report.Integer}, report.Column{Kind: report.Text})
 	return func(b []byte, s *answer.StringCount) []byte {
 		out.b = b
 		t.Uint(s.Count)
 		t.Uint(s.Size)
-		t.Text(content(sos, s.Text))
+		t.Text(content(p, s.Text))
 		_ = t.End() // an appender takes everything
 		return out.b
 	}
 }
 
-func content(sos bool, t answer.Text) string {
+func content(p *report.Page, t answer.Text) string {
 	switch {
 	case t.Err != nil:
 		return t.String()
-	case sos:
-		return sosString(t.S)
+	case p.SOS:
+		return sosString(p.Masked(t.S))
 	}
 	return report.CutEnd(t.S, stringWidth)
 }

@@ -75,7 +75,7 @@ func heldObjects(p *report.Page, t *answer.ThreadObjects) {
 			p.Printf("%s %s %s\n", report.Hex16(r.FrameSP), report.Hex16(r.FrameIP), report.Escape(r.Holder.String()))
 		}
 		last = r
-		p.Printf("    %s\n", referenceLine(&r.Root, p.SOS))
+		p.Printf("    %s\n", referenceLine(p, &r.Root))
 	}
 }
 

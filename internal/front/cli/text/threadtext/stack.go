@@ -72,7 +72,7 @@ func (w *frameWriter) frame(f *answer.Frame) {
 		w.registers(f.Registers.Registers)
 	}
 	for i := range f.References {
-		w.p.Printf("%*s%s\n", referenceIndent, "", referenceLine(&f.References[i], w.p.SOS))
+		w.p.Printf("%*s%s\n", referenceIndent, "", referenceLine(w.p, &f.References[i]))
 	}
 	if w.o.Variables && f.Kind == answer.FrameManaged {
 		w.variables("PARAMETERS", f.Arguments, true)
@@ -263,7 +263,7 @@ const (
 )
 
 // referenceLine returns a reference in SOS's form, which leaves out an offset of zero.
-func referenceLine(r *answer.Root, sos bool) string {
+func referenceLine(p *report.Page, r *answer.Root) string {
 	var b strings.Builder
 	if r.Place != "" {
 		b.WriteString(strings.TrimSuffix(r.Place, "+0") + ": ")
@@ -279,19 +279,19 @@ func referenceLine(r *answer.Root, sos bool) string {
 		b.WriteString(" (interior)")
 	}
 	if r.Object != 0 && !r.Interior {
-		b.WriteString(" - " + referenceType(r, sos))
+		b.WriteString(" - " + referenceType(p, r))
 	}
 	return b.String()
 }
 
 // referenceType returns an object's type, and the text of a string.
-func referenceType(r *answer.Root, sos bool) string {
+func referenceType(p *report.Page, r *answer.Root) string {
 	name := r.Type.String()
 	if v := r.Value; v.Present {
-		v.S = firstUnits(v.S, sosStringLimit)
+		v.S = firstUnits(p.Masked(v.S), sosStringLimit)
 		name += ": " + v.String()
 	}
-	if runes := []rune(name); sos && len(runes) > sosTypeLimit {
+	if runes := []rune(name); p.SOS && len(runes) > sosTypeLimit {
 		name = string(runes[:sosTypeLimit])
 	}
 	return report.Escape(name)
