@@ -407,7 +407,7 @@ func inYAML(text string) (out [][]int) {
 		if block {
 			values, next = blockLines(text, next, l.indent)
 		}
-		bare := l.from > i && !block && strings.IndexAny(text[i:l.from], "!&") >= 0
+		bare := l.from > i && !block && strings.ContainsAny(text[i:l.from], "!&")
 		for _, v := range values {
 			switch {
 			case block || bare:

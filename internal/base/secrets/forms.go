@@ -155,7 +155,8 @@ var prefixCues = []string{
 	"shppa_", "shpss_", "hvs.", "hvb.", "hvr.", "dckr_pat_", "oy2", "nrak-", "8q~", "dapi", ":aa", "glsa_", "glc_", ".atlasv1.", "atatt3", "atctt3",
 	"atbb", "figd_", "figr_", "figod_", "figor_", "figud_", "figur_", "pmak-", "lin_api_", "lin_oauth_", "secret_", "ntn_", "key-", "xkeysib-", "dp.pt.",
 	"dp.st.", "dp.ct.", "dp.sa.", "sntrys_", "sntryu_", "dt0", "pscale_", "rubygems_", "pul-", "age-secret-key-1", "cfdj8",
-	"gsk_", "xai-", "r8_", "nvapi-", "pplx-", "sbp_", "sq0", "phx_", "fo1_", "fm2_", "pat-na", "pat-eu", "bkua_", "ccipat_", "cciprj_", "sgp_", "apify_api_", "tskey-", "ops_eyj", "tfp_", "shippo_", "sl.", "access_token$", "absk",
+	"gsk_", "xai-", "r8_", "nvapi-", "pplx-", "sbp_", "sq0", "phx_", "fo1_", "fm2_", "pat-na", "pat-eu", "bkua_", "ccipat_", "cciprj_", "sgp_", "apify_api_", "tskey-", "ops_eyj", "tfp_",
+	"shippo_", "sl.", "access_token$", "absk",
 }
 
 // pem matches a character of a private key or of its headers. JSON writes line feeds as escapes.
