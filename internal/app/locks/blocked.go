@@ -52,7 +52,7 @@ func (g *grapher) blocked() [][]*wait {
 }
 
 // asksServer reports whether a thread of its own, no worker of the thread pool, waits for a server or a socket: as if it read from the socket itself, it takes
-// no worker from others. A thread with a context that awaits come back to is none of these.
+// no worker from others. A thread with a context that awaits come back to is not meant.
 func (g *grapher) asksServer(w *wait) bool {
 	p := g.s.pool
 	if p == nil || p.Total.Err() != nil || w.async || len(w.tasks) != 1 || g.s.postsTo(w.thread) != "" {

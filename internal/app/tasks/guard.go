@@ -18,7 +18,7 @@ const (
 const semaphoreClass = "System.Threading.SemaphoreSlim"
 
 // SemaphoresIn returns the semaphores to which a field of a suspended method's state machine leads through the fewest fields of the program's objects, as a
-// guard that is kept there leads to the semaphore of its key. There are none if the field is empty, or something on the way can't be read.
+// guard that is kept there leads to the semaphore of its key. It finds nothing if the field is empty, or if something on the way can't be read.
 func (r *Reader) SemaphoresIn(method target.Addr, field string) []target.Addr {
 	k, err := r.kindOf(method)
 	if err != nil || !k.async() {

@@ -17,7 +17,7 @@ import (
 // compiledTwice are the packages with both kinds of tests: in them, and on dumps that are opened by packages that import them. Their
 // few tests of the first kind do not deserve a folder.
 var compiledTwice = strings.Fields("internal/app/crash internal/app/sqlpools internal/app/tasks internal/app/threadpool internal/app/web " +
-	"internal/front/cli/commands/mcpcmd internal/front/dap internal/heapdiff")
+	"internal/front/cli/commands/mcpcmd internal/front/dap internal/heapdiff internal/threads")
 
 // TestCompiledOnce checks that packages with tests inside them (package x, not x_test) have no tests that import
 // packages above them. Go would compile everything in between twice, which took a fifth of the time of all checks.
