@@ -362,7 +362,7 @@ func TestMaxMemoryOfQueries(t *testing.T) {
 		} {
 			_, err := run(text)
 			assert.ErrorIs(t, err, sosgo.ErrLimit, text)
-			assert.ErrorContains(t, err, "the query needs", text)
+			assert.ErrorContains(t, err, "of memory would be needed for the query", text)
 		}
 		n, err := run("select distinct gen from objects")
 		assert.NoError(t, err)
