@@ -24,7 +24,10 @@ func mayBeURL(text string) bool {
 			continue
 		}
 		rest = rest[n+1:]
-		if n = strings.IndexAny(rest, "/@\"'<>\t\n\f\r "); n > 0 && rest[n] == '@' {
+		if n = strings.IndexAny(rest, "/\"'<>\t\n\f\r "); n >= 0 {
+			rest = rest[:n]
+		}
+		if strings.LastIndexByte(rest, '@') > 0 {
 			return true
 		}
 	}

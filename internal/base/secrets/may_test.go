@@ -17,6 +17,7 @@ var mayBe = []struct {
 	{"https://db:5432/shop?to=a@b", mayBeURL, false},
 	{"https://shop@db/a:b@c", mayBeURL, false},
 	{"https://shop:@db", mayBeURL, false},
+	{"https://a/b:/pc://u:@:w#@d", mayBeURL, true},
 	{"app --password hunter2", mayBeOption, true},
 	{`["-x","--client-secret", "hunter2"]`, mayBeOption, true},
 	{"-my-auth_to\u212aen=hunter2", mayBeOption, true},
