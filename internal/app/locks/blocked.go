@@ -123,7 +123,7 @@ func (g *grapher) blocks(alike ...*wait) answer.Verdict {
 	if !w.proved {
 		v.Strength = answer.StrengthLikely // concluded from the awaited objects
 	}
-	if g.s.pool != nil && len(g.s.pool.Verdicts) > 0 && w.until.Says == words.PoolWorker.Kind() {
+	if g.s.pool != nil && len(g.s.pool.Verdicts) > 0 && slices.ContainsFunc(alike, func(w *wait) bool { return w.until.Says == words.PoolWorker.Kind() }) {
 		v.Strength = g.s.pool.Verdicts[0].Strength
 		v.Because(g.s.pool.Verdicts[0].Statement)
 	}

@@ -31,15 +31,11 @@ func (g *grapher) promiseOf(w *wait) target.Addr {
 // takes the item. It sets the wait's gets. It returns nil if there are no such threads, or if that is not known.
 func (g *grapher) havers(w *wait, enders []target.Addr, others []*stackwalk.Thread) []*stackwalk.Thread {
 	s := g.s
-	if !s.whole || s.graph == nil || s.lost || s.partial || len(enders) == 0 {
+	if len(enders) == 0 {
 		return nil
 	}
-	live, err := s.graph()
-	if err != nil {
-		return nil // what it does not reach may live all the same
-	}
-	ctx, done, err := live.Use(s.ctx)
-	if err != nil {
+	live, ctx, done := s.wholeGraph()
+	if live == nil {
 		return nil
 	}
 	defer done()

@@ -219,15 +219,11 @@ func (g *grapher) orphans(list []dependent) []dependent {
 	list = slices.DeleteFunc(list, func(d dependent) bool {
 		return len(d.ops) > 0 || len(d.waits) < manyLost || d.pulse && slices.ContainsFunc(d.waits, s.takesNext)
 	})
-	if !s.whole || s.graph == nil || s.lost || s.partial || len(list) == 0 {
+	if len(list) == 0 {
 		return nil
 	}
-	live, err := s.graph()
-	if err != nil {
-		return nil // what it does not reach may live all the same
-	}
-	ctx, done, err := live.Use(s.ctx)
-	if err != nil {
+	live, ctx, done := s.wholeGraph()
+	if live == nil {
 		return nil
 	}
 	defer done()

@@ -370,6 +370,22 @@ func (s *survey) lives(delegate target.Addr) bool {
 	return s.living(delegate)
 }
 
+// wholeGraph returns the graph of the heap, for conclusions from what it does not reach: nil if anything of the process was not read. done ends its use, for which
+// ctx is.
+func (s *survey) wholeGraph() (g *graph.Graph, ctx context.Context, done func()) {
+	if !s.whole || s.graph == nil || s.lost || s.partial {
+		return nil, nil, nil
+	}
+	g, err := s.graph()
+	if err != nil {
+		return nil, nil, nil
+	}
+	if ctx, done, err = g.Use(s.ctx); err != nil {
+		return nil, nil, nil
+	}
+	return g, ctx, done
+}
+
 // later returns the nodes of a graph that code which runs later may find, or nil if it was stopped. It does not go on at a node that without reports.
 func (s *survey) later(ctx context.Context, g *graph.Graph, without func(graph.Node) bool) *graph.Set {
 	seen := g.NewSet()

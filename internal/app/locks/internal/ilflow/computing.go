@@ -10,14 +10,9 @@ import (
 // computing reports whether the loops of il compute: what decides at a branch out of each, or at its last jump back, is made of nothing but variables and constants,
 // and the loop changes one of these variables by arithmetic, as while (x != 1) { x = x % 2 == 0 ? x / 2 : 3 * x + 1; } does. Such a loop waits for nobody.
 func computing(il []byte, loops Loops) bool {
-	var code []metadata.Instruction
-	for in, err := range metadata.Instructions(il) {
-		if err != nil || in.Opcode.String() == "switch" {
-			return false
-		}
-		if in.Opcode.String() != "nop" {
-			code = append(code, in)
-		}
+	code, err := withoutNops(il)
+	if err != nil || slices.ContainsFunc(code, func(in metadata.Instruction) bool { return in.Opcode.String() == "switch" }) {
+		return false
 	}
 	for start, end := range loops {
 		from := slices.IndexFunc(code, func(in metadata.Instruction) bool { return in.Offset >= start })

@@ -10,14 +10,9 @@ import (
 // counted reports whether all of the loops end by themselves, as for (i = …; i < limit; i++) does: the only jump back depends on a variable that each turn
 // changes towards the limit right before, and nothing else in the loop stores to the variable or to the limit.
 func counted(il []byte, loops Loops) bool {
-	var code []metadata.Instruction
-	for in, err := range metadata.Instructions(il) {
-		if err != nil {
-			return false
-		}
-		if in.Opcode.String() != "nop" {
-			code = append(code, in)
-		}
+	code, err := withoutNops(il)
+	if err != nil {
+		return false
 	}
 	for start, end := range loops {
 		if !countedLoop(code, start, end) {

@@ -2,6 +2,7 @@ package ilflow
 
 import (
 	"maps"
+	"slices"
 	"strings"
 
 	"github.com/sosgo/sosgo/metadata"
@@ -53,6 +54,12 @@ func (l Loops) End(il []byte) bool {
 		}
 	}
 	return true
+}
+
+// withoutNops returns the instructions of il but those that do nothing.
+func withoutNops(il []byte) ([]metadata.Instruction, error) {
+	code, err := instructions(il)
+	return slices.DeleteFunc(code, func(in metadata.Instruction) bool { return in.Opcode.String() == "nop" }), err
 }
 
 func isBranch(in *metadata.Instruction) bool {

@@ -11,11 +11,10 @@ import (
 // as for (i = 0; i < 20; i++) { …; await Task.Delay(25); } does: the only jump back depends on a variable that each turn raises right before, and on a constant.
 // awaits are the offsets of the awaits of an async method. member names methods by their tokens.
 func PausesIn(il []byte, start, end int, awaits []int, member func(metadata.Token) string) (turns int64, ok bool) {
-	code, err := instructions(il)
+	code, err := withoutNops(il)
 	if err != nil {
 		return 0, false
 	}
-	code = slices.DeleteFunc(code, func(in metadata.Instruction) bool { return in.Opcode.String() == "nop" })
 	from := slices.IndexFunc(code, func(in metadata.Instruction) bool { return in.Offset >= start })
 	back := slices.IndexFunc(code, func(in metadata.Instruction) bool { return in.Offset+in.Size == end })
 	if from < 0 || back < from || !onePause(code[from:back+1], member) {

@@ -35,14 +35,9 @@ func (l Loops) OutermostSpins(il []byte, calls []tasks.Call) bool {
 	if start >= end {
 		return false
 	}
-	var code []metadata.Instruction
-	for in, err := range metadata.Instructions(il[start:end]) {
-		if err != nil {
-			return false
-		}
-		if in.Opcode.String() != "nop" {
-			code = append(code, in)
-		}
+	code, err := withoutNops(il[start:end])
+	if err != nil {
+		return false
 	}
 	if reads, follows, err := ReadsOnly(il[start:end]); err != nil || !reads || follows {
 		return false
