@@ -196,14 +196,14 @@ func (g *grapher) onlyWorkers(alike []*wait, n int) bool {
 	if n != len(alike) || slices.ContainsFunc(alike, func(w *wait) bool { return !w.ends.IsZero() || w.timeout >= 0 || w.scheduler != alike[0].scheduler }) {
 		return false
 	}
-	r, err := g.s.reaching(func(method string) (target.Addr, bool) {
+	r, err := g.s.code.Callers(func(method string) (target.Addr, bool) {
 		_, name, _ := strings.Cut(method, ".")
 		return 0, name == "TryExecuteTask"
 	})
-	if err != nil || r == nil || r.outside || r.calls == 0 {
+	if err != nil || r == nil || r.Outside || r.Calls == 0 {
 		return false
 	}
-	for t := range r.threads {
+	for t := range r.Threads {
 		if !slices.ContainsFunc(alike, func(w *wait) bool { return w.thread == t }) {
 			return false
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/app/locks/internal/ilflow"
+	"github.com/sosgo/sosgo/internal/app/locks/internal/reach"
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/internal/words"
 	"github.com/sosgo/sosgo/metadata"
@@ -68,7 +69,7 @@ func (s *survey) circleOf(at *stand, steps *int) (out circle, ok bool, err error
 		if loop.Variable.Argument {
 			list = args
 		}
-		first, err := loopObject(list, loop.Variable.Number)
+		first, err := reach.ObjectOf(list, loop.Variable.Number)
 		if err != nil && loop.OnlyNull {
 			unread = cmp.Or(unread, fmt.Errorf("what a loop follows: %w", err))
 		}
@@ -112,22 +113,6 @@ func (s *survey) chasesAt(at *stand) ([]ilflow.Chase, error) {
 		return nil, err
 	}
 	return slices.DeleteFunc(loops, func(c ilflow.Chase) bool { return !mapped || il < c.Start || il >= c.End }), nil
-}
-
-// loopObject returns the object that a variable of a frame refers to, or the zero Object for null.
-func loopObject(list []stackwalk.Variable, number int64) (objects.Object, error) {
-	if number >= int64(len(list)) {
-		return objects.Object{}, target.Unsupportedf("variable %d of %d", number, len(list))
-	}
-	v := &list[number]
-	if v.Err != nil || !v.Located {
-		return objects.Object{}, cmp.Or(v.Err, target.Unsupportedf("variable %d of the method has no place at this instruction", number))
-	}
-	value, err := v.Value()
-	if err != nil || value.IsNull() {
-		return objects.Object{}, err
-	}
-	return value.Object()
 }
 
 // fieldName returns the name of the field that an IL token names.

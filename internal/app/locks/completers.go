@@ -184,25 +184,19 @@ func (g *grapher) completed(promise target.Addr) bool {
 	}
 	s := g.s
 	sought := func(method string) (target.Addr, bool) { return promise, settles(method) }
-	leads, err := s.found.tasks.Leads(s.ctx, s.r.heap, sought, nil)
+	leads, err := s.code.Leads(sought, nil)
 	if err != nil {
 		return false
 	}
-	if s.readDelegates() == nil {
-		for i := range s.bound {
-			if b := &s.bound[i]; b.method != nil && (leads.Has(b.method) || b.makes(sought)) && s.lives(b.delegate) {
-				return true
-			}
-		}
+	if s.code.SomeDelegate(leads, sought, nil) {
+		return true
 	}
-	if s.readCode() != nil {
+	frames, err := s.code.Frames()
+	if err != nil {
 		return false
 	}
-	for i := range s.code {
-		f := s.code[i]
-		this := func() tasks.Receiver { return s.receiver(f.thread, &f.frame, f.method) }
-		goes, err := leads.From(f.method, func(offset int) bool { return f.after == nil || f.after[offset] }, f.at, f.running(), this)
-		if err == nil && goes && g.soonCompletes(&holder{thread: f.thread}) {
+	for _, f := range frames {
+		if goes, err := s.code.Goes(f, leads); err == nil && goes && g.soonCompletes(&holder{thread: f.Thread}) {
 			return true
 		}
 	}

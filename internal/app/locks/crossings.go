@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/app/locks/internal/reach"
 	"github.com/sosgo/sosgo/internal/app/tasks"
 	"github.com/sosgo/sosgo/internal/words"
 	"github.com/sosgo/sosgo/stackwalk"
@@ -82,23 +83,17 @@ func (g *grapher) lockOrObject(w *wait) answer.Statement {
 
 // signaledBefore reports whether a thread may have ended a wait just before it began to wait itself: code on its stack that is done, or that a loop
 // repeats, leads to such a call. Calls under a lock that the waiter has held since do not count.
-func (g *grapher) signaledBefore(w *wait, threads []*stackwalk.Thread, r *reach) (bool, error) {
+func (g *grapher) signaledBefore(w *wait, threads []*stackwalk.Thread, r *reach.Callers) (bool, error) {
 	if g.meets(w) {
 		return false, nil // each participant signals once in a phase
 	}
 	for _, t := range threads {
-		var list []*codeFrame
-		loops := false
-		for _, f := range g.s.code {
-			if f.thread == t {
-				list = append(list, f)
-				loops = loops || f.loops || f.at < 0
-			}
-		}
+		list := g.s.code.Of(t)
+		loops := slices.ContainsFunc(list, (*reach.Frame).MayRepeat)
 		by := g.of[t]
 		end := -1 // of the section that the thread is about to enter
 		if loops {
-			if by == nil || by.lock == nil || by.pulse || len(by.runners) != 1 || by.runners[0] != w.thread || len(list) == 0 || list[0].at < 0 {
+			if by == nil || by.lock == nil || by.pulse || len(by.runners) != 1 || by.runners[0] != w.thread || len(list) == 0 || list[0].At < 0 {
 				return true, nil
 			}
 			if end = g.s.sectionEnd(list[0], by.lock); end < 0 {
@@ -113,9 +108,9 @@ func (g *grapher) signaledBefore(w *wait, threads []*stackwalk.Thread, r *reach)
 				case loops && offset > end:
 					return true
 				}
-				return offset < f.at
+				return offset < f.At
 			}
-			goes, err := r.leads.From(f.method, before, f.at, f.inner, func() tasks.Receiver { return g.s.receiver(t, &f.frame, f.method) })
+			goes, err := r.Leads.From(f.Method, before, f.At, f.Inner, g.s.code.This(f))
 			if goes || err != nil {
 				return true, g.s.ctx.Err()
 			}
@@ -125,8 +120,8 @@ func (g *grapher) signaledBefore(w *wait, threads []*stackwalk.Thread, r *reach)
 }
 
 // sectionEnd returns the offset of the first call behind the place of a frame that may leave a lock, or -1 if it does not.
-func (s *survey) sectionEnd(f *codeFrame, l *lock) int {
-	around, err := s.around(f.thread, &f.frame, f.method)
+func (s *survey) sectionEnd(f *reach.Frame, l *lock) int {
+	around, err := s.around(f.Thread, &f.Frame, f.Method)
 	if err != nil {
 		return -1
 	}

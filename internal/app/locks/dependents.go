@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/app/locks/internal/reach"
 	"github.com/sosgo/sosgo/internal/app/shapes"
 	"github.com/sosgo/sosgo/internal/app/tasks"
 	"github.com/sosgo/sosgo/internal/words"
@@ -29,7 +30,7 @@ type dependent struct {
 	ops    []*operation
 	alike  int         // how many such things there are, each with waits of its own
 	each   []dependent // these, if there are several
-	reach  *reach
+	reach  *reach.Callers
 	fault  *answer.FaultedTask // would have ended the waits
 	orphan bool                // no code has what would end the waits
 }
@@ -59,8 +60,8 @@ func endsTaking(method string) bool {
 func (d *dependent) sought(method string) (target.Addr, bool) { return d.on, d.ends(method) }
 
 // alone reports whether no thread can end the wait but those that wait themselves.
-func (d *dependent) alone(r *reach) bool {
-	for t := range r.threads {
+func (d *dependent) alone(r *reach.Callers) bool {
+	for t := range r.Threads {
 		if !d.has(t) {
 			return false
 		}

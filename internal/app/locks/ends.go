@@ -7,6 +7,7 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/app/locks/internal/ilflow"
+	"github.com/sosgo/sosgo/internal/app/locks/internal/reach"
 	"github.com/sosgo/sosgo/internal/app/shapes"
 	"github.com/sosgo/sosgo/internal/app/tasks"
 	"github.com/sosgo/sosgo/stackwalk"
@@ -58,20 +59,13 @@ func (g *grapher) endersOf(is signal) enderList {
 func (g *grapher) findEnders(is signal) (out enderList) {
 	s := g.s
 	sought := func(method string) (target.Addr, bool) { return is.object, is.ends(method) }
-	leads, err := s.found.tasks.Leads(s.ctx, s.r.heap, sought, nil)
+	leads, err := s.code.Leads(sought, nil)
 	if err != nil {
 		return out
 	}
-	if s.readDelegates() == nil {
-		begun := s.begun()
-		for i := range s.bound {
-			if b := &s.bound[i]; b.method != nil && !begun[b.delegate] && (leads.Has(b.method) || b.makes(sought)) && s.lives(b.delegate) {
-				out.called = true
-				break
-			}
-		}
-	}
-	if s.readCode() == nil {
+	begun := s.begun()
+	out.called = s.code.SomeDelegate(leads, sought, func(delegate target.Addr) bool { return begun[delegate] })
+	if _, err := s.code.Frames(); err == nil {
 		for i := range s.r.threads {
 			if t := &s.r.threads[i]; g.threadEnds(t, leads, is.object) {
 				out.list = append(out.list, holder{thread: t, strength: answer.StrengthLikely})
@@ -139,22 +133,18 @@ func comesOut(il []byte, at int, within func(start, end int) bool) bool {
 // threadEnds reports whether the code of a thread leads to a call that ends waits for an object, by itself: no loop without an end of its own is before that.
 func (g *grapher) threadEnds(t *stackwalk.Thread, leads *tasks.Leads, on target.Addr) bool {
 	s, first := g.s, true
-	for _, f := range s.code {
-		if f.thread != t {
-			continue
-		}
-		this := func() tasks.Receiver { return s.receiver(t, &f.frame, f.method) }
-		way, err := leads.WayFrom(f.method, func(offset int) bool { return f.after == nil || f.after[offset] }, f.at, f.inner, this)
+	for _, f := range s.code.Of(t) {
+		way, err := leads.WayFrom(f.Method, f.Reaches, f.At, f.Inner, s.code.This(f))
 		if err != nil {
 			return false
 		}
 		within := func(start, end int) bool {
-			goes, err := leads.From(f.method, func(offset int) bool { return start <= offset && offset < end }, f.at, f.inner, this)
+			goes, err := leads.From(f.Method, func(offset int) bool { return start <= offset && offset < end }, f.At, f.Inner, s.code.This(f))
 			return goes && err == nil
 		}
 		w := g.of[t]
 		waits := first && w != nil && w.pulse // in a loop until there is something to do
-		if first = false; !waits && f.at >= 0 && !s.comesThrough(f, within) {
+		if first = false; !waits && f.At >= 0 && !s.comesThrough(f, within) {
 			return false
 		}
 		if way == tasks.KnownWay || way == tasks.HiddenWay && s.hasNear(t, on) {
@@ -165,9 +155,9 @@ func (g *grapher) threadEnds(t *stackwalk.Thread, leads *tasks.Leads, on target.
 }
 
 // comesThrough is comesOut for the place of a frame.
-func (s *survey) comesThrough(f *codeFrame, within func(start, end int) bool) bool {
-	body, err := dac.CodeOf(f.frame.Runtime).IL(f.method)
-	return err == nil && comesOut(body.Code, f.at, within)
+func (s *survey) comesThrough(f *reach.Frame, within func(start, end int) bool) bool {
+	body, err := dac.CodeOf(f.Frame.Runtime).IL(f.Method)
+	return err == nil && comesOut(body.Code, f.At, within)
 }
 
 // hasNear reports whether a few references lead from the variables of a thread to an object.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/app/locks/internal/reach"
 	"github.com/sosgo/sosgo/internal/app/tasks"
 	"github.com/sosgo/sosgo/internal/words"
 	"github.com/sosgo/sosgo/target"
@@ -22,9 +23,9 @@ func (g *grapher) unended(groups []*waiters, o heap.ScanOptions) ([]answer.Verdi
 		return nil, err
 	}
 	var ended, lost, others []dependent
-	thrower := func(r *reach) int {
+	thrower := func(r *reach.Callers) int {
 		return slices.IndexFunc(faults, func(t answer.FaultedTask) bool {
-			return g.s.found.tasks.ThrownThrough(t.Exceptions[0].Object, r.leads.Has)
+			return g.s.found.tasks.ThrownThrough(t.Exceptions[0].Object, r.Leads.Has)
 		})
 	}
 	if err := g.examined(waits, func(d *dependent) (bool, error) {
@@ -33,8 +34,8 @@ func (g *grapher) unended(groups []*waiters, o heap.ScanOptions) ([]answer.Verdi
 			if slices.ContainsFunc(d.each, func(one dependent) bool { return !g.mayBeLost(&one) }) {
 				return false, nil
 			}
-			r, err := g.s.reaching(func(method string) (target.Addr, bool) { return 0, d.ends(method) })
-			if err != nil || r == nil || r.outside || !d.alone(r) || thrower(r) >= 0 {
+			r, err := g.s.code.Callers(func(method string) (target.Addr, bool) { return 0, d.ends(method) })
+			if err != nil || r == nil || r.Outside || !d.alone(r) || thrower(r) >= 0 {
 				return false, err
 			}
 		}
@@ -42,11 +43,11 @@ func (g *grapher) unended(groups []*waiters, o heap.ScanOptions) ([]answer.Verdi
 			return true, nil
 		}
 		var err error
-		if d.reach, err = g.s.reaching(d.sought); err != nil {
+		if d.reach, err = g.s.code.Callers(d.sought); err != nil {
 			return false, err
 		}
 		r := d.reach
-		if r == nil || r.outside || r.calls == 0 || !d.alone(r) {
+		if r == nil || r.Outside || r.Calls == 0 || !d.alone(r) {
 			if may && d.alike == 1 {
 				others = append(others, *d)
 			}

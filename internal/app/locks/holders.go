@@ -9,10 +9,10 @@ import (
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/app/locks/internal/ilflow"
+	"github.com/sosgo/sosgo/internal/app/locks/internal/reach"
 	"github.com/sosgo/sosgo/internal/app/tasks"
 	"github.com/sosgo/sosgo/internal/words"
 	"github.com/sosgo/sosgo/metadata"
-	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
 )
@@ -637,86 +637,11 @@ func (s *survey) threadHolder(t *stackwalk.Thread, f *stackwalk.Frame, m *method
 
 // around returns the calls of a frame's method before and after the instruction at which the frame stands.
 func (s *survey) around(t *stackwalk.Thread, f *stackwalk.Frame, md *dac.MethodDesc) (*tasks.Around, error) {
-	il, err := ilOffset(f)
+	il, err := reach.ILOffset(f)
 	if err != nil {
 		return nil, err
 	}
-	return s.found.tasks.CallsAround(md, il, s.receiver(t, f, md))
-}
-
-// ilOffset returns the IL offset at which a frame stands.
-func ilOffset(f *stackwalk.Frame) (int, error) {
-	il, ok, err := dac.CodeOf(f.Runtime).ILOffset(f.CallSite())
-	if err == nil && !ok {
-		err = target.Unsupportedf("no IL offset")
-	}
-	return il, err
-}
-
-// receiver returns what a frame's method was called on: the only object of the method's class that the frame refers to. It is zero if there is
-// no such object, or more than one. For the method of a struct it is the struct, in its box or on the stack, as the state machine is in which an
-// async method runs.
-func (s *survey) receiver(t *stackwalk.Thread, f *stackwalk.Frame, md *dac.MethodDesc) tasks.Receiver {
-	out := s.this(t, f, md)
-	out.Argument = func(number int) target.Addr {
-		args, _, _ := stackwalk.Variables(f, s.r.b.Objects()) // the arguments are known without the locals
-		if o, err := loopObject(args, int64(number)); err == nil {
-			return o.Addr
-		}
-		return 0
-	}
-	return out
-}
-
-// this is receiver without the arguments.
-func (s *survey) this(t *stackwalk.Thread, f *stackwalk.Frame, md *dac.MethodDesc) tasks.Receiver {
-	class, err := s.r.b.Objects().Type(md.MethodTable)
-	if err != nil || md.IsStatic() {
-		return tasks.Receiver{}
-	}
-	if class.MT.IsValueType() {
-		return s.structReceiver(f, class)
-	}
-	found := objects.Object{}
-	for root, err := range s.r.walker.Roots(s.ctx, t.Managed, t.OS.Registers) {
-		if err != nil {
-			break
-		}
-		if root.Interior || root.Object == 0 || root.FrameSP != f.SP || root.Method == nil || root.Method.Addr != md.Addr || root.Object == found.Addr {
-			continue
-		}
-		o, err := s.r.b.Objects().TrustedObject(root.Object)
-		if err != nil {
-			continue
-		}
-		for typ := o.Type; typ != nil && err == nil; typ, err = typ.Base() {
-			if typ.MT.Canonical != class.MT.Canonical { // generic instances over classes share their code
-				continue
-			}
-			if found.Addr != 0 {
-				return tasks.Receiver{}
-			}
-			found = o
-			break
-		}
-	}
-	if found.Addr == 0 {
-		return tasks.Receiver{}
-	}
-	return tasks.ReceiverOf(found)
-}
-
-// structReceiver returns the struct on which a frame's method was called, where the compiler says that its address is.
-func (s *survey) structReceiver(f *stackwalk.Frame, class *objects.Type) tasks.Receiver {
-	args, _, _ := stackwalk.Variables(f, s.r.b.Objects()) // the arguments are known without the locals
-	if len(args) == 0 {
-		return tasks.Receiver{}
-	}
-	at, err := args[0].Word()
-	if err != nil || at == 0 {
-		return tasks.Receiver{}
-	}
-	return tasks.Receiver{Class: class, At: objects.InstanceIn(objects.Struct{Addr: target.Addr(at), Type: class})}
+	return s.found.tasks.CallsAround(md, il, s.code.Receiver(t, f, md))
 }
 
 // methodCalls are the calls of a method.

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/internal/app/locks/internal/reach"
 	"github.com/sosgo/sosgo/stackwalk"
 )
 
@@ -11,7 +12,7 @@ import (
 // the body of SemaphoreSlim.Wait() or of BlockingCollection.Add(item), so that the stack has a method that it calls, with a token that the program
 // never gave.
 func (s *survey) inlined(f *stackwalk.Frame, md *dac.MethodDesc, called string) string {
-	il, err := ilOffset(f)
+	il, err := reach.ILOffset(f)
 	if err != nil {
 		return called
 	}

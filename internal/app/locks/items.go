@@ -34,7 +34,7 @@ func (g *grapher) havers(w *wait, enders []target.Addr, others []*stackwalk.Thre
 	if len(enders) == 0 {
 		return nil
 	}
-	live, ctx, done := s.wholeGraph()
+	live, ctx, done := s.code.WholeGraph()
 	if live == nil {
 		return nil
 	}
@@ -129,7 +129,7 @@ func (g *grapher) variablesOf(live *graph.Graph, w *wait, nodes []graph.Node, qu
 
 // reaches reports whether code that runs later may find one of the nodes but for those at which the search does not go on. Without a full search it may.
 func (s *survey) reaches(ctx context.Context, g *graph.Graph, nodes []graph.Node, without func(graph.Node) bool) bool {
-	seen := s.later(ctx, g, without)
+	seen := s.code.Later(ctx, g, without)
 	return seen == nil || slices.ContainsFunc(nodes, seen.Has)
 }
 
@@ -152,8 +152,8 @@ func (g *grapher) onlyTakers(q target.Addr) (out []*stackwalk.Thread, anew bool)
 	isTaker := func(t *stackwalk.Thread) bool {
 		return slices.ContainsFunc(takers, func(h holder) bool { return h.thread == t })
 	}
-	r, err := g.s.reaching(sought)
-	if err != nil || r == nil || r.outside && (r.leads.Goes(g.s.ctx, g.s.set) || len(g.s.delegated(r.leads, sought)) > 0 || !r.leads.Only(g.s.methodsOn(isTaker))) {
+	r, err := g.s.code.Callers(sought)
+	if err != nil || r == nil || r.Outside && (r.Leads.Goes(g.s.ctx, g.s.set) || len(g.s.code.ByDelegate(r.Leads, sought)) > 0 || !r.Leads.Only(g.s.methodsOn(isTaker))) {
 		return nil, false
 	}
 	for _, h := range takers {
@@ -165,14 +165,14 @@ func (g *grapher) onlyTakers(q target.Addr) (out []*stackwalk.Thread, anew bool)
 		}
 	}
 	for i := range g.s.r.threads {
-		if t := &g.s.r.threads[i]; r.threads[t] && !slices.Contains(out, t) {
+		if t := &g.s.r.threads[i]; r.Threads[t] && !slices.Contains(out, t) {
 			out = append(out, t)
 		}
 	}
 	if n, err := g.s.enumeratorsOf(q); err != nil || n > len(out) {
 		return nil, false // another thread or a suspended method may have one
 	}
-	return out, r.leads.Open
+	return out, r.Leads.Open
 }
 
 // nameQueues names the BlockingCollections with what would end waits.

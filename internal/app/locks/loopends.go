@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/internal/app/locks/internal/ilflow"
+	"github.com/sosgo/sosgo/internal/app/locks/internal/reach"
 	"github.com/sosgo/sosgo/internal/app/tasks"
 	"github.com/sosgo/sosgo/stackwalk"
 )
@@ -25,7 +26,7 @@ func (s *survey) endlessBut(t *stackwalk.Thread, useful func(*tasks.Call) bool) 
 		if err != nil {
 			return false
 		}
-		at, err := ilOffset(&f.Frame)
+		at, err := reach.ILOffset(&f.Frame)
 		if err != nil {
 			return false
 		}

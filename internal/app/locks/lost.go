@@ -8,6 +8,7 @@ import (
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/internal/app/locks/internal/ilflow"
+	"github.com/sosgo/sosgo/internal/app/locks/internal/reach"
 	"github.com/sosgo/sosgo/internal/app/tasks"
 	"github.com/sosgo/sosgo/internal/words"
 	"github.com/sosgo/sosgo/metadata"
@@ -61,15 +62,12 @@ func (w *wait) ofSystem() bool { return !w.library && strings.HasPrefix(w.called
 // takesNext reports whether a thread waits in a loop that neither counts nor takes one element after the other: in the innermost method of the program, or
 // further out where nothing in the turn before has taken what the thread works on.
 func (s *survey) takesNext(w *wait) bool {
-	if s.readCode() != nil {
+	if _, err := s.code.Frames(); err != nil {
 		return true
 	}
 	inner := true
-	for _, f := range s.code {
-		if f.thread != w.thread {
-			continue
-		}
-		if f.at < 0 || f.loops && s.turns(f, inner) {
+	for _, f := range s.code.Of(w.thread) {
+		if f.At < 0 || f.Loops && s.turns(f, inner) {
 			return true
 		}
 		inner = false
@@ -78,12 +76,12 @@ func (s *survey) takesNext(w *wait) bool {
 }
 
 // turns reports whether a loop around the place of a frame is without an end of its own, and has nothing before that place that takes an item, if not inner.
-func (s *survey) turns(f *codeFrame, inner bool) bool {
-	body, err := dac.CodeOf(f.frame.Runtime).IL(f.method)
+func (s *survey) turns(f *reach.Frame, inner bool) bool {
+	body, err := dac.CodeOf(f.Frame.Runtime).IL(f.Method)
 	if err != nil {
 		return true
 	}
-	meta, err := f.method.Metadata()
+	meta, err := f.Method.Metadata()
 	if err != nil {
 		return true
 	}
@@ -91,11 +89,11 @@ func (s *survey) turns(f *codeFrame, inner bool) bool {
 	if err != nil {
 		return true
 	}
-	loops, err := ilflow.Around(body.Code, f.at)
+	loops, err := ilflow.Around(body.Code, f.At)
 	if err != nil {
 		return true
 	}
-	around, err := s.around(f.thread, &f.frame, f.method)
+	around, err := s.around(f.Thread, &f.Frame, f.Method)
 	if err != nil {
 		return true
 	}
@@ -127,7 +125,7 @@ func (g *grapher) unpulsed(d *dependent) bool {
 		if err != nil || f == nil {
 			return false
 		}
-		if o, _, err := s.emptyWhile(w.thread, &f.frame, f.method); err != nil || o.Addr != 0 {
+		if o, _, err := s.emptyWhile(w.thread, &f.Frame, f.Method); err != nil || o.Addr != 0 {
 			return false
 		}
 	}
@@ -146,10 +144,10 @@ func (g *grapher) lost(d *dependent, groups []*waiters) *answer.Verdict {
 	r, n := d.reach, len(d.waits)+len(d.ops)
 	switch {
 	case d.orphan:
-	case d.pulse && len(d.waits) > 1 && len(r.threads) > 0 && r.leads.Only(g.s.methodsOn(d.has)): // each would wake another
+	case d.pulse && len(d.waits) > 1 && len(r.Threads) > 0 && r.Leads.Only(g.s.methodsOn(d.has)): // each would wake another
 	case d.pulse && slices.ContainsFunc(d.waits, g.s.takesNext):
 		return nil // others have done so, and may have had their last turn on purpose
-	case !d.meets() && !(n >= manyLost && r.leads.Ran(false)) && !r.leads.Ran(true):
+	case !d.meets() && !(n >= manyLost && r.Leads.Ran(false)) && !r.Leads.Ran(true):
 		return nil // what ends the wait was never begun
 	}
 	thing := d.thing
@@ -182,7 +180,7 @@ func (g *grapher) lost(d *dependent, groups []*waiters) *answer.Verdict {
 	case d.orphan:
 		v.Statement = v.Plus(words.NobodyHas.Of())
 		v.Because(words.OnlyWaitersEnd.Of())
-	case len(r.threads) > 0:
+	case len(r.Threads) > 0:
 		v.Statement = v.Plus(words.NobodyElseEnds.Of(words.Text(d.does)))
 	default:
 		v.Statement = v.Plus(words.NobodyEnds.Of(words.Text(d.does)))
@@ -222,14 +220,14 @@ func (g *grapher) orphans(list []dependent) []dependent {
 	if len(list) == 0 {
 		return nil
 	}
-	live, ctx, done := s.wholeGraph()
+	live, ctx, done := s.code.WholeGraph()
 	if live == nil {
 		return nil
 	}
 	defer done()
 	for before := 0; before != len(list); {
 		before = len(list)
-		seen := s.later(ctx, live, func(n graph.Node) bool {
+		seen := s.code.Later(ctx, live, func(n graph.Node) bool {
 			src := live.Source(n)
 			return src != nil && src.Thread != nil && slices.ContainsFunc(list, func(d dependent) bool { return d.has(src.Thread) })
 		})
@@ -246,9 +244,10 @@ func (g *grapher) orphans(list []dependent) []dependent {
 
 // methodsOn returns the methods of the program on the stacks of some threads.
 func (s *survey) methodsOn(some func(*stackwalk.Thread) bool) (out []*dac.MethodDesc) {
-	for _, f := range s.code {
-		if some(f.thread) {
-			out = append(out, f.method)
+	list, _ := s.code.Frames() // what could be read
+	for _, f := range list {
+		if some(f.Thread) {
+			out = append(out, f.Method)
 		}
 	}
 	return out

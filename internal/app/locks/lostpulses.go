@@ -8,6 +8,7 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/app/locks/internal/ilflow"
+	"github.com/sosgo/sosgo/internal/app/locks/internal/reach"
 	"github.com/sosgo/sosgo/internal/words"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/stackwalk"
@@ -34,7 +35,7 @@ func (s *survey) findLostPulses() error {
 	}
 	var order []place
 	of := map[place][]*wait{}
-	frames := map[place]*codeFrame{}
+	frames := map[place]*reach.Frame{}
 	for _, w := range s.waits {
 		if !w.pulse || w.lock == nil || w.timeout >= 0 || w.lock.Held || w.lock.owner != nil {
 			continue
@@ -43,7 +44,7 @@ func (s *survey) findLostPulses() error {
 		if f == nil || err != nil {
 			continue
 		}
-		p := place{w.lock, f.method.Addr}
+		p := place{w.lock, f.Method.Addr}
 		if of[p] == nil {
 			order, frames[p] = append(order, p), f
 		}
@@ -51,7 +52,7 @@ func (s *survey) findLostPulses() error {
 	}
 	for _, p := range order {
 		f := frames[p]
-		o, n, err := s.emptyWhile(of[p][0].thread, &f.frame, f.method)
+		o, n, err := s.emptyWhile(of[p][0].thread, &f.Frame, f.Method)
 		if err != nil {
 			s.gaps.Note(err)
 		}
@@ -64,9 +65,9 @@ func (s *survey) findLostPulses() error {
 			continue
 		}
 		class, _, _ = strings.Cut(class[strings.LastIndexAny(class, ".+")+1:], "`")
-		again, err := s.reaching(func(method string) (target.Addr, bool) {
+		again, err := s.code.Callers(func(method string) (target.Addr, bool) {
 			switch {
-			case method == f.name:
+			case method == f.Name:
 				return 0, true
 			case method == "Monitor.Pulse", method == "Monitor.PulseAll":
 				return p.lock.Address, true
@@ -76,14 +77,15 @@ func (s *survey) findLostPulses() error {
 		if err != nil {
 			return err
 		}
-		if again == nil || again.outside {
+		if again == nil || again.Outside {
 			continue
 		}
 		waits := func(t *stackwalk.Thread) bool {
 			return slices.ContainsFunc(of[p], func(w *wait) bool { return w.thread == t })
 		}
-		others := slices.ContainsFunc(s.code, func(other *codeFrame) bool { return other.method == f.method && !waits(other.thread) })
-		for t := range again.threads {
+		frames, _ := s.code.Frames() // they were read
+		others := slices.ContainsFunc(frames, func(other *reach.Frame) bool { return other.Method == f.Method && !waits(other.Thread) })
+		for t := range again.Threads {
 			others = others || !waits(t)
 		}
 		if !others {
@@ -108,16 +110,12 @@ func removes(method, collection string) bool {
 }
 
 // waitsIn returns the innermost frame of a thread with a method of the program that calls Monitor.Wait, or nil.
-func (s *survey) waitsIn(t *stackwalk.Thread) (*codeFrame, error) {
-	if err := s.readCode(); err != nil {
+func (s *survey) waitsIn(t *stackwalk.Thread) (*reach.Frame, error) {
+	if _, err := s.code.Frames(); err != nil {
 		return nil, err
 	}
-	for i := range s.code {
-		f := s.code[i]
-		if f.thread != t {
-			continue
-		}
-		calls, err := s.found.tasks.CallsOf(f.method)
+	for _, f := range s.code.Of(t) {
+		calls, err := s.found.tasks.CallsOf(f.Method)
 		if err != nil || slices.Contains(calls, waitMethod) {
 			return f, err
 		}

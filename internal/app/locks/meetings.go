@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/app/locks/internal/reach"
 	"github.com/sosgo/sosgo/internal/words"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
@@ -118,11 +119,11 @@ func (g *grapher) stuck(start func(*wait) bool) (map[*wait][]*stackwalk.Thread, 
 			if err != nil {
 				return nil, err
 			}
-			if r == nil || r.calls == 0 {
+			if r == nil || r.Calls == 0 {
 				continue
 			}
-			if need = g.signalersOf(w, r); r.outside {
-				if need = g.havers(w, r.delegates, need); need == nil {
+			if need = g.signalersOf(w, r); r.Outside {
+				if need = g.havers(w, r.Delegates, need); need == nil {
 					continue
 				}
 			} else if len(need) == 0 {
@@ -168,20 +169,20 @@ func (g *grapher) ownSignal(w *wait) bool {
 }
 
 // signalers returns what may still signal a thing, or nil if that can't be known.
-func (s *survey) signalers(is signal) (*reach, error) {
+func (s *survey) signalers(is signal) (*reach.Callers, error) {
 	if r, ok := s.signaling[is]; ok {
 		return r, nil
 	}
-	r, err := s.reaching(func(method string) (target.Addr, bool) { return is.object, slices.Contains(signals[is.kind], method) })
+	r, err := s.code.Callers(func(method string) (target.Addr, bool) { return is.object, slices.Contains(signals[is.kind], method) })
 	s.signaling[is] = r
 	return r, err
 }
 
 // signalersOf returns the threads that can end a wait.
-func (g *grapher) signalersOf(w *wait, r *reach) (out []*stackwalk.Thread) {
+func (g *grapher) signalersOf(w *wait, r *reach.Callers) (out []*stackwalk.Thread) {
 	for i := range g.s.r.threads {
 		t := &g.s.r.threads[i]
-		if by := g.of[t]; r.threads[t] && t != w.thread && !(by != nil && by.waitsAlike(w)) {
+		if by := g.of[t]; r.Threads[t] && t != w.thread && !(by != nil && by.waitsAlike(w)) {
 			out = append(out, t)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/app/locks/internal/ilflow"
+	"github.com/sosgo/sosgo/internal/app/locks/internal/reach"
 	"github.com/sosgo/sosgo/internal/app/tasks"
 	"github.com/sosgo/sosgo/internal/words"
 	"github.com/sosgo/sosgo/objects"
@@ -136,7 +137,7 @@ func (s *survey) asksAgain(t *stackwalk.Thread) bool {
 		if err != nil {
 			return false
 		}
-		at, err := ilOffset(&f.Frame)
+		at, err := reach.ILOffset(&f.Frame)
 		if err != nil {
 			return false
 		}

@@ -97,7 +97,7 @@ func (s *survey) collection(promise target.Addr, holders map[target.Addr][]targe
 	best := target.Addr(0)
 	var climb func(a target.Addr, depth int)
 	climb = func(a target.Addr, depth int) {
-		up := slices.DeleteFunc(slices.Clone(holders[a]), func(h target.Addr) bool { return !s.lives(h) }) // garbage owns nothing
+		up := slices.DeleteFunc(slices.Clone(holders[a]), func(h target.Addr) bool { return !s.code.Lives(h) }) // garbage owns nothing
 		if len(up) == 0 && a != promise && !isNode(s.typeOf(a).S) && (best == 0 || s.isArray(best) && !s.isArray(a)) {
 			best = a
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/internal/app/locks/internal/reach"
 	"github.com/sosgo/sosgo/internal/app/tasks"
 	"github.com/sosgo/sosgo/internal/words"
 	"github.com/sosgo/sosgo/stackwalk"
@@ -27,21 +28,21 @@ func (g *grapher) nobodyTakes(v *answer.Verdict, collection target.Addr) bool {
 		}
 		return collection, takes(method)
 	}
-	r, err := g.s.reaching(sought)
+	r, err := g.s.code.Callers(sought)
 	if err != nil {
 		return false // it was stopped
 	}
 	unseen := r == nil || g.s.enumerated(collection)
-	if !unseen && !r.outside && len(r.threads) == 0 {
+	if !unseen && !r.Outside && len(r.Threads) == 0 {
 		v.Statement, v.Strength = v.Plus(words.NoneTakes.Of()), answer.StrengthLikely
 		v.Rests = words.Searched
 		v.Because(words.SignalsIL.Of())
 		return true
 	}
-	unseen = (unseen || g.s.unseen(r, sought)) && g.s.graph != nil // without a graph all that was ever made lives
+	unseen = (unseen || g.s.code.Unseen(r, sought)) && g.s.code.HasGraph() // without a graph all that was ever made lives
 	for i := range g.s.r.threads {
 		t := &g.s.r.threads[i]
-		if (unseen && g.s.repeatsSome(t) || r != nil && r.threads[t]) && g.course().of(&holder{thread: t}).moves && !g.s.endless(t) {
+		if (unseen && g.s.repeatsSome(t) || r != nil && r.Threads[t]) && g.course().of(&holder{thread: t}).moves && !g.s.endless(t) {
 			return false
 		}
 	}
@@ -52,11 +53,9 @@ func (g *grapher) nobodyTakes(v *answer.Verdict, collection target.Addr) bool {
 // repeatsSome reports whether a thread may do something again and again: a method of the program on its stack is in a loop, or it is a worker of the
 // thread pool, or its code could not be read.
 func (s *survey) repeatsSome(t *stackwalk.Thread) bool {
-	if s.readCode() != nil {
-		return true
-	}
-	return slices.ContainsFunc(s.code, func(f *codeFrame) bool {
-		return f.thread == t && (f.loops || t.Managed.State&dac.ThreadPoolWorker != 0)
+	list, err := s.code.Frames()
+	return err != nil || slices.ContainsFunc(list, func(f *reach.Frame) bool {
+		return f.Thread == t && (f.Loops || t.Managed.State&dac.ThreadPoolWorker != 0)
 	})
 }
 
@@ -86,7 +85,7 @@ func (s *survey) enumeratorsOf(collection target.Addr) (n int, err error) {
 		}
 		for _, v := range o.Fields() {
 			if of, err := v.Addr(); err == nil && of == collection {
-				if s.lives(a) {
+				if s.code.Lives(a) {
 					n++
 				}
 				break

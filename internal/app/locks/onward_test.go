@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/app/locks/internal/reach"
 	"github.com/sosgo/sosgo/internal/app/tasks"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
@@ -123,11 +124,11 @@ func TestJoinGoesOn(t *testing.T) {
 		{"who is to arrive has ended", []*wait{join(0, 1), {thread: threads[1], lock: barrier}}, []*stackwalk.Thread{ended}, false},
 		{"who is to arrive waits for a lock", []*wait{join(0, 1), {thread: threads[1], lock: barrier}, {thread: threads[2], lock: held}}, threads[2:3], false},
 	} {
-		r := &reach{threads: map[*stackwalk.Thread]bool{}}
+		r := &reach.Callers{Threads: map[*stackwalk.Thread]bool{}}
 		for _, at := range c.late {
-			r.threads[at] = true
+			r.Threads[at] = true
 		}
-		s := &survey{gaps: &answer.Gaps{}, waits: c.waits, signaling: map[signal]*reach{{answer.LockBarrier, barrier.Address}: r}, r: &Reader{threads: list}}
+		s := &survey{gaps: &answer.Gaps{}, waits: c.waits, signaling: map[signal]*reach.Callers{{answer.LockBarrier, barrier.Address}: r}, r: &Reader{threads: list}}
 		g := newGrapher(s)
 		g.nodes()
 		assert.Equal(t, c.want, g.joinGoesOn(c.waits[0]), c.why)

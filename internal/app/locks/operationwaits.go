@@ -12,6 +12,7 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/app/locks/internal/ilflow"
+	"github.com/sosgo/sosgo/internal/app/locks/internal/reach"
 	"github.com/sosgo/sosgo/internal/app/shapes"
 	"github.com/sosgo/sosgo/internal/app/tasks"
 	"github.com/sosgo/sosgo/internal/base/compilernames"
@@ -769,7 +770,7 @@ func sleeps(method string) bool {
 
 // constantArgument returns the constant that a frame's method passes to the method that it is in, if the call has one argument.
 func (s *survey) constantArgument(f *stackwalk.Frame, md *dac.MethodDesc) (value int64, known bool) {
-	il, err := ilOffset(f)
+	il, err := reach.ILOffset(f)
 	if err != nil || dac.CodeOf(f.Runtime).ILReplaced(md) != nil {
 		return 0, false
 	}

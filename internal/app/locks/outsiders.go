@@ -7,6 +7,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/app/locks/internal/ilflow"
+	"github.com/sosgo/sosgo/internal/app/locks/internal/reach"
 	"github.com/sosgo/sosgo/internal/words"
 	"github.com/sosgo/sosgo/objects"
 )
@@ -175,19 +176,8 @@ func (s *survey) loops(op *operation) bool {
 
 // threadLoops is loops for a thread, in its methods of the program.
 func (s *survey) threadLoops(w *wait) bool {
-	if s.readCode() != nil {
-		return true
-	}
-	for i := range s.code {
-		f := s.code[i]
-		if f.thread != w.thread {
-			continue
-		}
-		if f.at < 0 || f.loops {
-			return true
-		}
-	}
-	return false
+	_, err := s.code.Frames()
+	return err != nil || slices.ContainsFunc(s.code.Of(w.thread), (*reach.Frame).MayRepeat)
 }
 
 // accepts reports whether a thread waits for clients, as an idle server does.

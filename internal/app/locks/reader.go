@@ -11,6 +11,7 @@ import (
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/app/locks/internal/reach"
 	"github.com/sosgo/sosgo/internal/app/shapes"
 	"github.com/sosgo/sosgo/internal/app/tasks"
 	"github.com/sosgo/sosgo/internal/base/limits"
@@ -139,17 +140,8 @@ type survey struct {
 	sources    map[target.Addr]target.Addr // by task of a promise that code waits for: its TaskCompletionSource; set by promiseOwners
 	lostPulses []lostPulse                 // set by findLostPulses
 	frames     []stackwalk.Frame           // the array of standOf
-	code       []*codeFrame                // set by readCode, from the innermost frame of each thread on
-	paths      map[codePlace]*codePaths
-	codeErr    error
-	bound      []boundCall // set by readDelegates
-	boundErr   error
-	whole      bool                         // see Options
-	graph      func() (*graph.Graph, error) // see Options
-	living     func(target.Addr) bool       // set by lives
-	signaling  map[signal]*reach            // set by signalers
-	reflection reflection                   // set by reflecting
-	reflected  []string                     // literals in code that calls methods by reflection, by which it may find them; set by reflecting
+	code       reach.Code                  // the code that can still run, and what of it makes a call
+	signaling  map[signal]*reach.Callers   // set by signalers
 }
 
 // Describe lists the locks that are held or waited for, and records what could not be read. The error is ctx's.
@@ -191,7 +183,7 @@ func (r *Reader) survey(ctx context.Context, g *answer.Gaps, lose func(error), o
 	s := &survey{r: r, ctx: ctx, gaps: g, children: tasks.NewChildren(r.b, r.heap), byObj: map[target.Addr]*lock{}, mons: map[target.Addr]*lock{}, blocks: map[target.Addr]*dac.SyncBlock{},
 		on: map[target.Addr]target.Addr{}, nodes: map[target.Addr]*lock{}, inner: map[target.Addr]target.Addr{}, tasks: map[target.Addr]bool{},
 		lazy: map[target.Addr]objects.Object{}, handles: map[target.Addr]objects.Object{}, bounded: map[target.Addr]bounded{},
-		unread: map[*stackwalk.Thread]bool{}, spins: map[target.Addr]*lock{}, signaling: map[signal]*reach{}}
+		unread: map[*stackwalk.Thread]bool{}, spins: map[target.Addr]*lock{}, signaling: map[signal]*reach.Callers{}}
 	s.lose = func(err error) {
 		s.lost = s.lost || err != nil
 		lose(err)
@@ -201,6 +193,8 @@ func (r *Reader) survey(ctx context.Context, g *answer.Gaps, lose func(error), o
 	if err := s.find(o); err != nil {
 		return nil, err
 	}
+	s.code = reach.New(ctx, reach.Source{Binder: r.b, Heap: r.heap, Walker: r.walker, Threads: r.threads, Tasks: s.found.tasks,
+		Suspended: func() (*tasks.Set, bool) { return s.set, !s.setLost }})
 	s.thin()
 	for found, err := range objects.BoundObjects[*primitive](ctx, r.b, r.heap, nil, o) {
 		if ctx.Err() != nil {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/sosgo/sosgo/internal/app/locks/internal/ilflow"
+	"github.com/sosgo/sosgo/internal/app/locks/internal/reach"
 	"github.com/sosgo/sosgo/internal/app/tasks"
 	"github.com/sosgo/sosgo/process"
 	"github.com/sosgo/sosgo/stackwalk"
@@ -35,7 +36,7 @@ func Serves(ctx context.Context, p *process.Process, t *stackwalk.Thread) bool {
 
 // serves is Serves for the method of a frame.
 func serves(reader *tasks.Reader, f *programFrame) bool {
-	at, err := ilOffset(&f.Frame)
+	at, err := reach.ILOffset(&f.Frame)
 	if err != nil {
 		return false
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/app/locks/internal/ilflow"
+	"github.com/sosgo/sosgo/internal/app/locks/internal/reach"
 	"github.com/sosgo/sosgo/internal/app/tasks"
 	"github.com/sosgo/sosgo/internal/base/compilernames"
 	"github.com/sosgo/sosgo/internal/words"
@@ -61,7 +62,7 @@ func (s *survey) takesIn(t *stackwalk.Thread, f *stackwalk.Frame, md *dac.Method
 	if err != nil {
 		return false
 	}
-	this := s.receiver(t, f, md)
+	this := s.code.Receiver(t, f, md)
 	before := func(il int) []tasks.Call {
 		if around, err := s.found.tasks.CallsAround(md, il, this); err == nil {
 			return around.Before
@@ -83,7 +84,7 @@ func (s *survey) takesIn(t *stackwalk.Thread, f *stackwalk.Frame, md *dac.Method
 
 // loopsOf returns the IL offset at which a frame stands, and the loops of its method around it: their ends by their starts.
 func (s *survey) loopsOf(f *stackwalk.Frame, md *dac.MethodDesc) (at int, loops ilflow.Loops, err error) {
-	if at, err = ilOffset(f); err != nil {
+	if at, err = reach.ILOffset(f); err != nil {
 		return 0, nil, err
 	}
 	body, err := dac.CodeOf(f.Runtime).IL(md)

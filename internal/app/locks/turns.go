@@ -7,6 +7,7 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/app/locks/internal/ilflow"
+	"github.com/sosgo/sosgo/internal/app/locks/internal/reach"
 	"github.com/sosgo/sosgo/internal/app/tasks"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/stackwalk"
@@ -69,7 +70,7 @@ func (s *survey) threadRepeats(h *holder, runs bool) bool {
 		if answer.LibraryMethod(name) && f.SP != h.frame {
 			continue // it sleeps in steps
 		}
-		at, err := ilOffset(&f)
+		at, err := reach.ILOffset(&f)
 		if err != nil {
 			return true
 		}
@@ -179,7 +180,7 @@ func (s *survey) roundsOf(h *holder) int64 {
 		if err != nil {
 			return out
 		}
-		at, err := ilOffset(&f.Frame)
+		at, err := reach.ILOffset(&f.Frame)
 		if err != nil {
 			return out
 		}

@@ -5,12 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"slices"
-	"strings"
 
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/internal/app/tasks"
 	"github.com/sosgo/sosgo/internal/words"
@@ -96,7 +93,7 @@ func (s *survey) lastOfSeveral() {
 
 // start begins at the roots, and at what code can get without them. It reports whether all of it could be read.
 func (x *search) start() bool {
-	for n, err := range x.s.unrooted(x.g) {
+	for n, err := range x.s.code.Unrooted(x.g) {
 		if err != nil {
 			return false
 		}
@@ -104,49 +101,6 @@ func (x *search) start() bool {
 	}
 	x.reach(x.g.Root())
 	return true
-}
-
-// unrooted iterates over the objects that code of the program can get although no root need lead to them: by weak handles, and those with finalizers, which
-// will run. Finalizers of the class library call nothing of the program: a timer's does not call its callback. It ends at an error.
-func (s *survey) unrooted(g *graph.Graph) iter.Seq2[graph.Node, error] {
-	return func(yield func(graph.Node, error) bool) {
-		h := g.Heap()
-		of := func(a target.Addr) bool {
-			n, ok := g.Node(a)
-			return !ok || yield(n, nil)
-		}
-		for e, err := range h.Handles() {
-			if err != nil {
-				yield(0, err)
-				return
-			}
-			if !e.Type.Strong() && !of(e.Object) {
-				return
-			}
-		}
-		for i := range h.SubHeaps() {
-			q, err := h.FinalizerQueue(i)
-			if err != nil {
-				yield(0, err)
-				return
-			}
-			for slot, err := range h.FinalizerSlots(q.Finalizable()) {
-				if err != nil {
-					yield(0, err)
-					return
-				}
-				if n, ok := g.Node(slot.Target); ok && !s.ofLibrary(g.Type(n)) && !yield(n, nil) {
-					return
-				}
-			}
-		}
-	}
-}
-
-// ofLibrary reports whether a class is of the class library.
-func (s *survey) ofLibrary(mt *dac.MethodTable) bool {
-	name, err := s.r.rt.TypeName(mt.Addr, dac.NameNative)
-	return err == nil && strings.HasPrefix(name, "System.")
 }
 
 // promised reports whether an operation waits for a promise of the program: a task of the class Task itself. Libraries derive other classes,

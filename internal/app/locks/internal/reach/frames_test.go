@@ -1,4 +1,4 @@
-package locks
+package reach
 
 import (
 	"testing"
@@ -9,10 +9,10 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestLoopObject checks that a variable of a loop that can't be read is an error, and not the end of the loop's objects.
-func TestLoopObject(t *testing.T) {
+// TestObjectOf checks that a variable of a loop that can't be read is an error, and not the end of the loop's objects.
+func TestObjectOf(t *testing.T) {
 	for _, list := range [][]stackwalk.Variable{nil, {{}}, {{Located: true, Err: target.ErrNotInDump}}} {
-		_, err := loopObject(list, 0)
+		_, err := ObjectOf(list, 0)
 		assert.Error(t, err)
 	}
 }

@@ -1,0 +1,159 @@
+package reach
+
+import (
+	"context"
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/graph"
+	"github.com/sosgo/sosgo/target"
+)
+
+// HasGraph reports whether it can be said which objects live.
+func (c *Code) HasGraph() bool { return c.Graph != nil }
+
+// Lives reports whether code that runs later may find an object. A static field that the compiler made for a delegate does not count, for code that reads
+// such a field names the method, too, nor do variables that their method reads no more. Without a graph of the heap every object counts.
+func (c *Code) Lives(a target.Addr) bool {
+	if c.Graph == nil {
+		return true
+	}
+	if c.living == nil {
+		g, err := c.Graph()
+		if err != nil {
+			c.Graph = nil
+			return true
+		}
+		used, done, err := g.Use(c.ctx)
+		if err != nil {
+			return true
+		}
+		defer done()
+		seen := c.Later(used, g, nil)
+		c.living = func(a target.Addr) bool {
+			n, ok := g.Node(a)
+			return !ok || seen == nil || seen.Has(n)
+		}
+	}
+	return c.living(a)
+}
+
+// WholeGraph returns the graph of the heap, for conclusions from what it does not reach: nil if anything of the process was not read. done ends its use, for which
+// ctx is.
+func (c *Code) WholeGraph() (g *graph.Graph, ctx context.Context, done func()) {
+	if c.Graph == nil || !c.whole() {
+		return nil, nil, nil
+	}
+	g, err := c.Graph()
+	if err != nil {
+		return nil, nil, nil
+	}
+	if ctx, done, err = g.Use(c.ctx); err != nil {
+		return nil, nil, nil
+	}
+	return g, ctx, done
+}
+
+// Later returns the nodes of a graph that code which runs later may find, or nil if it was stopped. It does not go on at a node that without reports.
+func (c *Code) Later(ctx context.Context, g *graph.Graph, without func(graph.Node) bool) *graph.Set {
+	seen := g.NewSet()
+	todo := []graph.Node{g.Root()}
+	seen.Add(g.Root())
+	for n, err := range c.Unrooted(g) {
+		if err != nil {
+			return nil
+		}
+		if seen.Add(n) {
+			todo = append(todo, n)
+		}
+	}
+	for steps := 0; len(todo) > 0; steps++ {
+		if steps%(1<<16) == 0 && ctx.Err() != nil {
+			return nil
+		}
+		n := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		if without != nil && without(n) {
+			continue
+		}
+		src := g.Source(n)
+		if src != nil && src.Static != nil && src.Static.Field != nil && cachesDelegate(src.Static.Field.Name) {
+			continue
+		}
+		var in *Frame
+		if src != nil && src.Frame != nil {
+			in = c.frameAt(src.Frame)
+		}
+		for _, to := range g.Referents(n) {
+			if (in == nil || !g.IsObject(to) || c.reads(in, g.Type(to))) && seen.Add(to) {
+				todo = append(todo, to)
+			}
+		}
+	}
+	return seen
+}
+
+// Unrooted iterates over the objects that code of the program can get although no root need lead to them: by weak handles, and those with finalizers, which
+// will run. Finalizers of the class library call nothing of the program: a timer's does not call its callback. It ends at an error.
+func (c *Code) Unrooted(g *graph.Graph) iter.Seq2[graph.Node, error] {
+	return func(yield func(graph.Node, error) bool) {
+		h := g.Heap()
+		for e, err := range h.Handles() {
+			if err != nil {
+				yield(0, err)
+				return
+			}
+			if n, ok := g.Node(e.Object); ok && !e.Type.Strong() && !yield(n, nil) {
+				return
+			}
+		}
+		for i := range h.SubHeaps() {
+			q, err := h.FinalizerQueue(i)
+			if err != nil {
+				yield(0, err)
+				return
+			}
+			for slot, err := range h.FinalizerSlots(q.Finalizable()) {
+				if err != nil {
+					yield(0, err)
+					return
+				}
+				if n, ok := g.Node(slot.Target); ok && !c.ofLibrary(g.Type(n)) && !yield(n, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// ofLibrary reports whether a class is of the class library.
+func (c *Code) ofLibrary(mt *dac.MethodTable) bool {
+	name, err := c.rt.TypeName(mt.Addr, dac.NameNative)
+	return err == nil && strings.HasPrefix(name, "System.")
+}
+
+// frameAt returns the frame of the program at a frame with roots, or nil.
+func (c *Code) frameAt(at *graph.RootFrame) *Frame {
+	for _, f := range c.frames {
+		if at.Method != nil && f.Frame.SP == at.SP && f.Method.Addr == at.Method.Addr {
+			return f
+		}
+	}
+	return nil
+}
+
+// reads reports whether a method may still read a variable that refers to an object, unless the object is no delegate.
+func (c *Code) reads(f *Frame, mt *dac.MethodTable) bool {
+	if !c.isDelegate(mt) {
+		return true
+	}
+	name, err := c.rt.TypeName(mt.Addr, dac.NameNative)
+	return err != nil || slices.ContainsFunc(f.loads, func(t string) bool { return t == "" || t == name })
+}
+
+// cachesDelegate reports whether a compiler made a static field to keep a delegate for code that uses it again.
+func cachesDelegate(field string) bool {
+	return strings.HasPrefix(field, "<") && !strings.HasSuffix(field, "k__BackingField")
+}
