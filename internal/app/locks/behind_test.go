@@ -16,7 +16,7 @@ func TestOthersBehind(t *testing.T) {
 	first, second := &stackwalk.Thread{OS: &target.Thread{ID: 7}}, &stackwalk.Thread{OS: &target.Thread{ID: 8}}
 	held := &lock{Lock: answer.Lock{Kind: answer.LockMonitor, Held: true}}
 	waits := []*wait{{thread: first, serves: "the finalizers", runners: []*stackwalk.Thread{second}, how: answer.HowRecorded, timeout: -1}, {thread: second, lock: held, how: answer.HowRecorded, timeout: -1}}
-	g := newGrapher(&survey{gaps: &answer.Gaps{}, waits: waits, uses: map[*lock]*semaphoreUse{}})
+	g := newGrapher(&survey{gaps: &answer.Gaps{}, blockedThreads: blockedThreads{waits: waits}, suspension: suspension{uses: map[*lock]*semaphoreUse{}}})
 	g.nodes()
 	for _, w := range waits {
 		g.rows[w.thread] = &answer.ThreadWait{Type: answer.Text{S: "System.Object"}, Object: 1}

@@ -14,7 +14,7 @@ import (
 
 // uploads returns a grapher with n threads that wait at one place, each for an event of its own in the same field.
 func uploads(n int) (*grapher, []dependent) {
-	g := &grapher{s: &survey{names: map[target.Addr]string{}}, rows: map[*stackwalk.Thread]*answer.ThreadWait{}, of: map[*stackwalk.Thread]*wait{}, described: map[*wait]bool{}}
+	g := &grapher{s: &survey{naming: naming{names: map[target.Addr]string{}}}, rows: map[*stackwalk.Thread]*answer.ThreadWait{}, of: map[*stackwalk.Thread]*wait{}, described: map[*wait]bool{}}
 	var list []dependent
 	for i := range n {
 		w, at := &wait{thread: &stackwalk.Thread{}}, target.Addr(0x1000+i)

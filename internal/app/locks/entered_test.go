@@ -57,7 +57,7 @@ func TestReceives(t *testing.T) {
 		{thing{cause: tasks.CauseChannelWrite, channel: empty}, false},
 		{thing{cause: tasks.CausePromise}, false},
 	} {
-		g := newGrapher(&survey{gaps: &answer.Gaps{}, standing: map[target.Addr]*operation{1: {thing: &c.thing}}, goesOn: map[target.Addr]bool{2: true}})
+		g := newGrapher(&survey{gaps: &answer.Gaps{}, suspension: suspension{standing: map[target.Addr]*operation{1: {thing: &c.thing}}, goesOn: map[target.Addr]bool{2: true}}})
 		assert.Equal(t, c.want, g.receives(&holder{box: 1}, full), c.thing)
 		assert.True(t, g.receives(&holder{box: 2}, full))
 		assert.False(t, g.receives(&holder{box: 3}, full), "nothing is known")
@@ -68,7 +68,8 @@ func TestReceives(t *testing.T) {
 func TestTakesOn(t *testing.T) {
 	thread := &stackwalk.Thread{OS: &target.Thread{ID: 7}}
 	for _, count := range []int64{0, 1} {
-		g := newGrapher(&survey{gaps: &answer.Gaps{}, waits: []*wait{{thread: thread, timeout: -1, lock: &lock{Lock: answer.Lock{Kind: answer.LockSemaphore}, count: count}}}})
+		g := newGrapher(&survey{gaps: &answer.Gaps{}, blockedThreads: blockedThreads{waits: []*wait{
+			{thread: thread, timeout: -1, lock: &lock{Lock: answer.Lock{Kind: answer.LockSemaphore}, count: count}}}}})
 		g.nodes()
 		assert.Equal(t, count > 0, g.takesOn(holder{thread: thread}))
 	}
@@ -79,7 +80,7 @@ func TestCrowded(t *testing.T) {
 	for most, want := range map[int64]answer.Strength{1: answer.StrengthPossible, 2: answer.StrengthLikely} {
 		l := &lock{most: most}
 		u := &semaphoreUse{gives: true, holders: []holder{{box: 1, strength: answer.StrengthLikely}, {box: 2, strength: answer.StrengthLikely}}}
-		g := newGrapher(&survey{gaps: &answer.Gaps{}, uses: map[*lock]*semaphoreUse{l: u}})
+		g := newGrapher(&survey{gaps: &answer.Gaps{}, suspension: suspension{uses: map[*lock]*semaphoreUse{l: u}}})
 		v := answer.Conclude(answer.FindingPermits, words.Text("1 waits"), "")
 		assert.True(t, g.permits(&v, l))
 		assert.Equal(t, want, v.Strength)

@@ -77,7 +77,7 @@ func TestEntryPoint(t *testing.T) {
 	first, second, third := of(1, true), of(2, false), of(3, true)
 	first.leaves = []leafOf{{1, tasks.CauseSemaphore, true}}
 	third.leaves = []leafOf{{1, tasks.CauseForever, false}}
-	g := &grapher{s: &survey{gaps: &answer.Gaps{}, waits: []*wait{first, second, third}}, of: map[*stackwalk.Thread]*wait{}, circled: map[*wait]bool{},
+	g := &grapher{s: &survey{gaps: &answer.Gaps{}, blockedThreads: blockedThreads{waits: []*wait{first, second, third}}}, of: map[*stackwalk.Thread]*wait{}, circled: map[*wait]bool{},
 		described: map[*wait]bool{}, rows: map[*stackwalk.Thread]*answer.ThreadWait{first.thread: {}, second.thread: {}, third.thread: {}}}
 	list := g.chains()
 	assert.Len(t, list, 2)
@@ -94,7 +94,7 @@ func TestJoinedCounts(t *testing.T) {
 	room, alone := semaphore(0x10), semaphore(0x20)
 	of := func(l *lock) *wait { return &wait{thread: &stackwalk.Thread{}, lock: l, timeout: -1} }
 	joined, second, third, other := of(room), of(room), of(room), of(alone)
-	g := newGrapher(&survey{gaps: &answer.Gaps{}, waits: []*wait{joined, second, other, third}})
+	g := newGrapher(&survey{gaps: &answer.Gaps{}, blockedThreads: blockedThreads{waits: []*wait{joined, second, other, third}}})
 	g.described[joined], g.described[other] = true, true
 	order, at := g.atSemaphores()
 	assert.Equal(t, []*lock{room}, order)
@@ -151,7 +151,8 @@ func TestNobody(t *testing.T) {
 		{semaphoreUse{}, false, "", ""}, // a signal
 	} {
 		l := &lock{most: 1}
-		g := newGrapher(&survey{gaps: &answer.Gaps{}, lost: c.lost, uses: map[*lock]*semaphoreUse{l: &c.use}, waits: waits, on: map[target.Addr]target.Addr{inner.Address: 0x20}})
+		g := newGrapher(&survey{gaps: &answer.Gaps{}, lost: c.lost, suspension: suspension{uses: map[*lock]*semaphoreUse{l: &c.use}},
+			blockedThreads: blockedThreads{waits: waits}, inventory: inventory{on: map[target.Addr]target.Addr{inner.Address: 0x20}}})
 		g.nodes()
 		v := answer.Conclude(answer.FindingPermits, words.Text("1 waits"), "")
 		assert.Equal(t, c.want != "", g.permits(&v, l))
@@ -161,7 +162,7 @@ func TestNobody(t *testing.T) {
 		assert.Equal(t, goesOn || c.want == answer.StrengthUnknown, v.Severity == answer.SeverityWarning, "one goes on, or what may have entered could not be read")
 	}
 	l := &lock{count: 1, most: 1}
-	g := newGrapher(&survey{gaps: &answer.Gaps{}, uses: map[*lock]*semaphoreUse{l: {gives: true}}})
+	g := newGrapher(&survey{gaps: &answer.Gaps{}, suspension: suspension{uses: map[*lock]*semaphoreUse{l: {gives: true}}}})
 	assert.False(t, g.permits(&answer.Verdict{}, l), "a permit is free")
 }
 
@@ -186,7 +187,7 @@ func TestQueuedHolders(t *testing.T) {
 		{math.MaxInt32, nil, false},
 	} {
 		l := &lock{most: c.most}
-		g := newGrapher(&survey{gaps: &answer.Gaps{}, standing: standing, goesOn: map[target.Addr]bool{5: true}, uses: map[*lock]*semaphoreUse{l: {gives: true, holders: c.holders}}})
+		g := newGrapher(&survey{gaps: &answer.Gaps{}, suspension: suspension{standing: standing, goesOn: map[target.Addr]bool{5: true}, uses: map[*lock]*semaphoreUse{l: {gives: true, holders: c.holders}}}})
 		assert.Equal(t, c.passes, g.queued(l, g.s.uses[l]) && len(c.holders) > 0, c)
 		if c.passes {
 			assert.True(t, g.passes(l, 12))
@@ -239,8 +240,8 @@ func TestSeveralHolders(t *testing.T) {
 			ops = append(ops, op)
 			use.holders = append(use.holders, holder{box: op.box, strength: answer.StrengthLikely})
 		}
-		s := &survey{gaps: &answer.Gaps{}, ops: ops, standing: map[target.Addr]*operation{}, uses: map[*lock]*semaphoreUse{
-			pool: use, mine: {holders: []holder{{box: 10, strength: answer.StrengthLikely}}}}}
+		s := &survey{gaps: &answer.Gaps{}, suspension: suspension{ops: ops, standing: map[target.Addr]*operation{}, uses: map[*lock]*semaphoreUse{
+			pool: use, mine: {holders: []holder{{box: 10, strength: answer.StrengthLikely}}}}}}
 		for _, op := range ops {
 			s.standing[op.box] = op
 		}
@@ -302,7 +303,7 @@ func TestThreadHolder(t *testing.T) {
 			w.lock = l
 		}
 		h := holder{thread: thread, method: answer.Text{S: "Store.Save"}, strength: answer.StrengthLikely}
-		g := newGrapher(&survey{gaps: &answer.Gaps{}, waits: []*wait{w}, uses: map[*lock]*semaphoreUse{l: {gives: true, holders: []holder{h}}}})
+		g := newGrapher(&survey{gaps: &answer.Gaps{}, blockedThreads: blockedThreads{waits: []*wait{w}}, suspension: suspension{uses: map[*lock]*semaphoreUse{l: {gives: true, holders: []holder{h}}}}})
 		g.nodes()
 		g.rows[thread] = &answer.ThreadWait{Type: answer.Text{S: "System.Object"}, Object: 1}
 		v := answer.Conclude(answer.NoFinding, words.Text("2 threads wait"), "")
@@ -362,7 +363,7 @@ func TestSoonFree(t *testing.T) {
 	} {
 		l, other := &lock{Lock: answer.Lock{Kind: answer.LockSemaphore}, most: c.most}, &lock{Lock: answer.Lock{Kind: answer.LockMonitor, Held: true}}
 		u := &semaphoreUse{gives: true, inside: make([]user, c.inside)}
-		s := &survey{gaps: &answer.Gaps{}, uses: map[*lock]*semaphoreUse{l: u}}
+		s := &survey{gaps: &answer.Gaps{}, suspension: suspension{uses: map[*lock]*semaphoreUse{l: u}}}
 		for _, timeout := range c.timeouts {
 			if timeout == goesOn {
 				u.holders = append(u.holders, holder{box: 0x30, strength: c.strength}) // it stands nowhere: what it awaits has completed
@@ -401,7 +402,7 @@ func TestNext(t *testing.T) {
 	} {
 		c.w.thread = thread
 		assert.Equal(t, c.want, c.w.isNext(), c.why)
-		g := newGrapher(&survey{gaps: &answer.Gaps{}, waits: []*wait{&c.w}})
+		g := newGrapher(&survey{gaps: &answer.Gaps{}, blockedThreads: blockedThreads{waits: []*wait{&c.w}}})
 		g.nodes()
 		assert.Equal(t, c.want, g.threadMoves(thread), c.why)
 		if c.want {
@@ -468,8 +469,9 @@ func TestPasses(t *testing.T) {
 		{"a thread holds it", tasks.CauseRunning, holder{box: box, thread: thread}, true, false, 2, false},
 	} {
 		l := &lock{Lock: answer.Lock{Kind: answer.LockSemaphore}, most: 1}
-		s := &survey{gaps: &answer.Gaps{}, uses: map[*lock]*semaphoreUse{l: {gives: true, holders: []holder{c.holder}}},
-			standing: map[target.Addr]*operation{box: {box: box, leaf: task, thing: &thing{cause: c.cause}}}, running: &running{tasks: map[target.Addr]*stackwalk.Thread{}}}
+		s := &survey{gaps: &answer.Gaps{}, suspension: suspension{uses: map[*lock]*semaphoreUse{l: {gives: true, holders: []holder{c.holder}}},
+			standing: map[target.Addr]*operation{box: {box: box, leaf: task, thing: &thing{cause: c.cause}}}},
+			blockedThreads: blockedThreads{running: &running{tasks: map[target.Addr]*stackwalk.Thread{}}}}
 		if c.runs {
 			s.running.tasks[task] = thread
 		}
@@ -529,7 +531,7 @@ func TestAsksServer(t *testing.T) {
 		"promise":         {words.APromise.Of(), pool(8), 1, false},
 		"pool":            {words.PoolWorker.Of(), pool(8), 1, false},
 	} {
-		g := &grapher{s: &survey{pool: c.pool}}
+		g := &grapher{s: &survey{blockedThreads: blockedThreads{pool: c.pool}}}
 		assert.Equal(t, c.want, g.asksServer(&wait{thread: thread, tasks: make([]target.Addr, c.tasks), until: c.until}), name)
 	}
 }

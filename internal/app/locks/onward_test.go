@@ -34,7 +34,7 @@ func TestCourse(t *testing.T) {
 		{"one of two ways leads back", [][]target.Addr{{1, goesOn}, {0, goesOn}}, false},
 		{"a permit may be lost", [][]target.Addr{{goesOn, 1}, {goesOn}}, false},
 	} {
-		s := &survey{gaps: &answer.Gaps{}, uses: map[*lock]*semaphoreUse{}, standing: map[target.Addr]*operation{}}
+		s := &survey{gaps: &answer.Gaps{}, suspension: suspension{uses: map[*lock]*semaphoreUse{}, standing: map[target.Addr]*operation{}}}
 		var list []*lock
 		for i := range c.chain {
 			list = append(list, semaphore(target.Addr(0x10+i)))
@@ -80,7 +80,7 @@ func TestCourseOfSignals(t *testing.T) {
 		{"a thread may have entered it", semaphoreUse{inside: []user{{}}}, true, false},
 	} {
 		l := &lock{Lock: answer.Lock{Kind: answer.LockSemaphore, Address: 0x10}, most: math.MaxInt32}
-		g := newGrapher(&survey{gaps: &answer.Gaps{}, uses: map[*lock]*semaphoreUse{l: &c.use}})
+		g := newGrapher(&survey{gaps: &answer.Gaps{}, suspension: suspension{uses: map[*lock]*semaphoreUse{l: &c.use}}})
 		g.nodes()
 		way := g.course()
 		way.polls = func([]holder) bool { return false }
@@ -128,7 +128,7 @@ func TestJoinGoesOn(t *testing.T) {
 		for _, at := range c.late {
 			r.Threads[at] = true
 		}
-		s := &survey{gaps: &answer.Gaps{}, waits: c.waits, signaling: map[signal]*reach.Callers{{answer.LockBarrier, barrier.Address}: r}, r: &Reader{threads: list}}
+		s := &survey{gaps: &answer.Gaps{}, blockedThreads: blockedThreads{waits: c.waits}, signaling: map[signal]*reach.Callers{{answer.LockBarrier, barrier.Address}: r}, r: &Reader{threads: list}}
 		g := newGrapher(s)
 		g.nodes()
 		assert.Equal(t, c.want, g.joinGoesOn(c.waits[0]), c.why)

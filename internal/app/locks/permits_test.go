@@ -35,7 +35,8 @@ func doubtful(third *operation) (*grapher, []*lock) {
 			uses[l].holders = append(uses[l].holders, h)
 		}
 	}
-	s := &survey{gaps: &answer.Gaps{}, uses: uses, standing: standing, names: map[target.Addr]string{0x10: "Slot.gate", 0x20: "Slot.gate"}, alike: map[string]int{"Slot.gate": 2}}
+	s := &survey{gaps: &answer.Gaps{}, suspension: suspension{uses: uses, standing: standing},
+		naming: naming{names: map[target.Addr]string{0x10: "Slot.gate", 0x20: "Slot.gate"}, alike: map[string]int{"Slot.gate": 2}}}
 	s.ops = []*operation{standing[1], standing[2]}
 	return newGrapher(s), locks
 }
@@ -98,7 +99,7 @@ func TestOneField(t *testing.T) {
 
 // TestRoundsOf: what pauses a number of times waits longer, and no more than is bounded.
 func TestRoundsOf(t *testing.T) {
-	g := newGrapher(&survey{gaps: &answer.Gaps{}, standing: map[target.Addr]*operation{}})
+	g := newGrapher(&survey{gaps: &answer.Gaps{}, suspension: suspension{standing: map[target.Addr]*operation{}}})
 	assert.Equal(t, int64(1), g.s.roundsOf(&holder{box: 7}))
 	assert.Equal(t, 1, g.pausing(&lock{most: math.MaxInt32}, 0), "one turn at least")
 }

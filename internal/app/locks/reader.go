@@ -90,58 +90,84 @@ func (l *lock) holders(t *stackwalk.Thread) (out []*stackwalk.Thread) {
 	return out
 }
 
-// A survey collects locks and waits.
+// A survey collects locks and waits. Its parts are set in this order.
 type survey struct {
-	r        *Reader
-	ctx      context.Context
-	lose     func(error)
-	gaps     *answer.Gaps
-	locks    []*lock
-	byObj    map[target.Addr]*lock          // by address, without monitors
-	mons     map[target.Addr]*lock          // monitors by object
-	blocks   map[target.Addr]*dac.SyncBlock // by System.Threading.Lock: the sync block with this monitor (.NET 11)
-	on       map[target.Addr]target.Addr    // by a monitor's object: the lock built on it
-	inner    map[target.Addr]target.Addr    // by event: the lock built on it
-	tasks    map[target.Addr]bool           // the events that wait for tasks
-	nodes    map[target.Addr]*lock          // by task: the SemaphoreSlim that it waits for
-	running  *running                       // set by findRunning
-	lazy     map[target.Addr]objects.Object // by a monitor's object: the Lazy built on it
-	handles  map[target.Addr]objects.Object // by SafeWaitHandle: its WaitHandle
-	bounded  map[target.Addr]bounded        // by SemaphoreSlim: the BlockingCollection that it is a part of
-	spins    map[target.Addr]*lock          // by address
-	found    *finds                         // set by find
-	ops      []*operation                   // set by operations
-	served   func([]target.Addr) string     // names the request that a chain of boxes serves; nil if none is named
-	circles  [][]*answer.AsyncFrame         // async methods that await each other; set by operations
-	goesOn   map[target.Addr]bool           // by task or box: suspended methods that wait for nothing any more; set by operations
-	standing map[target.Addr]*operation     // by task or box: the operation in which a method stands, with the methods that await it; set by operations
-	roles    map[target.Addr]channelRole    // by operation of a channel; set by readChannels
-	uses     map[*lock]*semaphoreUse        // set by semaphores
-	names    map[target.Addr]string         // set by nameObjects
-	classes  map[target.Addr]string         // by object: the class with the field of its name; set by nameObjects
-	unnoted  map[*stackwalk.Thread]bool     // threads without a note of a wait, where notes can be read
-	inside   map[target.Addr]target.Addr    // by object: the object with the field of its name, 0 for a static field; set by nameObjects
-	lost     bool                           // parts of the heap or of the threads could not be read
-	partial  bool                           // not all async methods of the heap could be read
-	children *tasks.Children                // the child processes
-	set      *tasks.Set                     // set by taskSet
-	setLost  bool
-	unread   map[*stackwalk.Thread]bool // threads already recorded as having an unreadable stack
-	waits    []*wait
-	looked   int                               // threads with a stack or notes that show whether they wait
-	finds    map[*tasks.AwaitPoint]bool        // see findsDone
-	mutexes  map[target.Addr][]holder          // by Mutex: the threads that hold it by their code
-	alike    map[string]int                    // by name: how many of the semaphores that code waits for have it
-	pool     *answer.ThreadPool                // nil unless a thread waits for a task
-	items    map[target.Addr]bool              // the items queued in it
-	ctors    map[target.Addr]*stackwalk.Thread // the classes with running static constructors
-	ticks    map[target.Addr]*stackwalk.Thread // set by lastTicks
+	r    *Reader
+	ctx  context.Context
+	lose func(error)
+	gaps *answer.Gaps
+	lost bool       // parts of the heap or of the threads could not be read
+	code reach.Code // the code that can still run, and what of it makes a call
+	inventory
+	blockedThreads
+	suspension
+	naming
+	found      *finds // set by find
+	children   *tasks.Children
+	lostPulses []lostPulse               // set by findLostPulses
+	signaling  map[signal]*reach.Callers // set by signalers
+}
 
-	sources    map[target.Addr]target.Addr // by task of a promise that code waits for: its TaskCompletionSource; set by promiseOwners
-	lostPulses []lostPulse                 // set by findLostPulses
-	frames     []stackwalk.Frame           // the array of standOf
-	code       reach.Code                  // the code that can still run, and what of it makes a call
-	signaling  map[signal]*reach.Callers   // set by signalers
+// An inventory is the locks of the heap, and what they are built of.
+type inventory struct {
+	locks   []*lock
+	byObj   map[target.Addr]*lock          // by address, without monitors
+	mons    map[target.Addr]*lock          // monitors by object
+	blocks  map[target.Addr]*dac.SyncBlock // by System.Threading.Lock: the sync block with this monitor (.NET 11)
+	on      map[target.Addr]target.Addr    // by a monitor's object: the lock built on it
+	inner   map[target.Addr]target.Addr    // by event: the lock built on it
+	tasks   map[target.Addr]bool           // the events that wait for tasks
+	nodes   map[target.Addr]*lock          // by task: the SemaphoreSlim that it waits for
+	lazy    map[target.Addr]objects.Object // by a monitor's object: the Lazy built on it
+	handles map[target.Addr]objects.Object // by SafeWaitHandle: its WaitHandle
+	bounded map[target.Addr]bounded        // by SemaphoreSlim: the BlockingCollection that it is a part of
+	spins   map[target.Addr]*lock          // by address
+}
+
+// newInventory returns one without locks.
+func newInventory() inventory {
+	return inventory{byObj: map[target.Addr]*lock{}, mons: map[target.Addr]*lock{}, blocks: map[target.Addr]*dac.SyncBlock{}, on: map[target.Addr]target.Addr{},
+		nodes: map[target.Addr]*lock{}, inner: map[target.Addr]target.Addr{}, tasks: map[target.Addr]bool{}, lazy: map[target.Addr]objects.Object{},
+		handles: map[target.Addr]objects.Object{}, bounded: map[target.Addr]bounded{}, spins: map[target.Addr]*lock{}}
+}
+
+// blockedThreads are the threads that wait, and what they run meanwhile.
+type blockedThreads struct {
+	waits   []*wait
+	looked  int                               // threads with a stack or notes that show whether they wait
+	unnoted map[*stackwalk.Thread]bool        // threads without a note of a wait, where notes can be read
+	unread  map[*stackwalk.Thread]bool        // threads already recorded as having an unreadable stack
+	running *running                          // set by findRunning
+	mutexes map[target.Addr][]holder          // by Mutex: the threads that hold it by their code
+	pool    *answer.ThreadPool                // nil unless a thread waits for a task
+	items   map[target.Addr]bool              // the items queued in it
+	ctors   map[target.Addr]*stackwalk.Thread // the classes with running static constructors
+	ticks   map[target.Addr]*stackwalk.Thread // set by lastTicks
+	frames  []stackwalk.Frame                 // the array of standOf
+}
+
+// A suspension is the suspended async methods, and what they wait for.
+type suspension struct {
+	set      *tasks.Set // set by taskSet
+	setLost  bool
+	partial  bool                        // not all async methods of the heap could be read
+	served   func([]target.Addr) string  // names the request that a chain of boxes serves; nil if none is named
+	ops      []*operation                // set by operations
+	circles  [][]*answer.AsyncFrame      // async methods that await each other; set by operations
+	goesOn   map[target.Addr]bool        // by task or box: suspended methods that wait for nothing any more; set by operations
+	standing map[target.Addr]*operation  // by task or box: the operation in which a method stands, with the methods that await it; set by operations
+	roles    map[target.Addr]channelRole // by operation of a channel; set by readChannels
+	uses     map[*lock]*semaphoreUse     // set by semaphores
+	finds    map[*tasks.AwaitPoint]bool  // see findsDone
+	sources  map[target.Addr]target.Addr // by task of a promise that code waits for: its TaskCompletionSource; set by promiseOwners
+}
+
+// A naming is what nameObjects has found: the names of the objects that something waits for.
+type naming struct {
+	names   map[target.Addr]string      // by object
+	classes map[target.Addr]string      // by object: the class with the field of its name
+	inside  map[target.Addr]target.Addr // by object: the object with the field of its name, 0 for a static field
+	alike   map[string]int              // by name: how many of the semaphores that code waits for have it
 }
 
 // Describe lists the locks that are held or waited for, and records what could not be read. The error is ctx's.
@@ -180,10 +206,8 @@ func (r *Reader) Describe(ctx context.Context, o Options) (*answer.Locks, error)
 
 // survey collects locks and waits.
 func (r *Reader) survey(ctx context.Context, g *answer.Gaps, lose func(error), o heap.ScanOptions) (*survey, error) {
-	s := &survey{r: r, ctx: ctx, gaps: g, children: tasks.NewChildren(r.b, r.heap), byObj: map[target.Addr]*lock{}, mons: map[target.Addr]*lock{}, blocks: map[target.Addr]*dac.SyncBlock{},
-		on: map[target.Addr]target.Addr{}, nodes: map[target.Addr]*lock{}, inner: map[target.Addr]target.Addr{}, tasks: map[target.Addr]bool{},
-		lazy: map[target.Addr]objects.Object{}, handles: map[target.Addr]objects.Object{}, bounded: map[target.Addr]bounded{},
-		unread: map[*stackwalk.Thread]bool{}, spins: map[target.Addr]*lock{}, signaling: map[signal]*reach.Callers{}}
+	s := &survey{r: r, ctx: ctx, gaps: g, children: tasks.NewChildren(r.b, r.heap), inventory: newInventory(),
+		blockedThreads: blockedThreads{unread: map[*stackwalk.Thread]bool{}}, signaling: map[signal]*reach.Callers{}}
 	s.lose = func(err error) {
 		s.lost = s.lost || err != nil
 		lose(err)
