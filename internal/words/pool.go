@@ -30,6 +30,6 @@ var (
 	QueuedOthers      = say("other queued items", "the other queued items are of {kinds} other methods or types")
 	QueuedAlike       = say("queued items alike", "{items} of {queued} queued items: {method}{timers?}")
 	OfTimers          = say("items of timers", " (of timers)")
-	WorkersDo         = say("workers alike", "{workers worker|workers}: {activity} ({workers:thread|threads} {threads})")
+	WorkersDo         = say("workers alike", "{workers worker|workers}: {workers:|each }{activity} ({workers:thread|threads} {threads})")
 	DoesIn            = say("activity in a method", "{activity} in {method}")
 )

@@ -192,7 +192,7 @@ func TestWhereWorkersStand(t *testing.T) {
 			p.Workers = append(p.Workers, w)
 		}
 		v := threadpool.Judge(p, &answer.WorkQueues{Queues: []answer.WorkQueue{{Items: make([]answer.WorkItem, 9)}}}, nil, nil)
-		assert.Contains(t, c.at(v.Evidence), "4 workers: waits for an event (threads 0, 1, 2, 3)")
+		assert.Contains(t, c.at(v.Evidence), "4 workers: each waits for an event (threads 0, 1, 2, 3)")
 	}
 }
 
