@@ -58,7 +58,7 @@ func (g *grapher) completes(m *tasks.Suspended, known map[target.Addr]*completer
 	for _, c := range slices.Concat(m.Later, m.Calls) {
 		of := known[c.Object]
 		later := slices.ContainsFunc(m.Later, func(l tasks.Call) bool { return l.Offset == c.Offset })
-		again := !later && g.s.readsAgain(m, func(r tasks.Call) bool { return r.Offset == c.Offset })
+		again, _ := g.s.readsAgain(m, func(r tasks.Call) bool { return r.Offset == c.Offset })
 		switch {
 		case !later && !again:
 		case c.Object == 0 && !c.Unknown:
@@ -67,7 +67,7 @@ func (g *grapher) completes(m *tasks.Suspended, known map[target.Addr]*completer
 		default:
 			done = append(done, c.Object)
 			h := holder{box: m.Object, method: m.Name, place: m.Place, strength: answer.StrengthLikely}
-			h.again = g.s.readsAgain(m, func(r tasks.Call) bool { return r.Object == c.Object })
+			h.again, _ = g.s.readsAgain(m, func(r tasks.Call) bool { return r.Object == c.Object })
 			of.sure = append(of.sure, h)
 		}
 	}
@@ -75,7 +75,7 @@ func (g *grapher) completes(m *tasks.Suspended, known map[target.Addr]*completer
 		return
 	}
 	h := holder{box: m.Object, method: m.Name, place: m.Place, strength: answer.StrengthPossible}
-	h.again = g.s.readsAgain(m, func(r tasks.Call) bool { return r.Object == 0 && settles(r.Method) })
+	h.again, _ = g.s.readsAgain(m, func(r tasks.Call) bool { return r.Object == 0 && settles(r.Method) })
 	if !g.soonCompletes(&h) {
 		return
 	}

@@ -103,7 +103,7 @@ func (g *grapher) itemsIn(live *graph.Graph, nodes []graph.Node) map[graph.Node]
 	out := map[graph.Node]target.Addr{}
 	for _, c := range g.s.bounded {
 		n, ok := live.Node(c.collection)
-		if c.items && ok && leadsTo(live, []graph.Node{n}, nodes, maxItemNodes, nil) &&
+		if c.items && ok && g.s.leadsTo(live, []graph.Node{n}, nodes, maxItemNodes, nil) &&
 			slices.ContainsFunc(g.takersOf(c.collection), func(h holder) bool { return h.thread != nil && g.of[h.thread] != nil }) {
 			out[n] = c.collection
 		}
@@ -120,7 +120,7 @@ func (g *grapher) variablesOf(live *graph.Graph, w *wait, nodes []graph.Node, qu
 		}
 	}
 	for i := range g.s.r.threads {
-		if t := &g.s.r.threads[i]; leadsTo(live, roots[t], nodes, maxVariableNodes, queues) {
+		if t := &g.s.r.threads[i]; g.s.leadsTo(live, roots[t], nodes, maxVariableNodes, queues) {
 			out = append(out, t)
 		}
 	}
@@ -197,10 +197,10 @@ func (g *grapher) nameQueues() error {
 }
 
 // leadsTo reports whether references lead from nodes to all of others within a number of nodes, and not through some.
-func leadsTo(g *graph.Graph, from, to []graph.Node, most int, through map[graph.Node]target.Addr) bool {
+func (s *survey) leadsTo(g *graph.Graph, from, to []graph.Node, most int, through map[graph.Node]target.Addr) bool {
 	seen, todo, left := map[graph.Node]bool{}, from, len(to)
 	for i := 0; i < len(todo) && left > 0 && i < most; i++ {
-		for _, n := range g.Referents(todo[i]) {
+		for n := range s.code.Referents(g, todo[i]) {
 			if !g.IsObject(n) || seen[n] || through[n] != 0 {
 				continue
 			}

@@ -104,16 +104,6 @@ func (g *grapher) stuck(start func(*wait) bool) (map[*wait][]*stackwalk.Thread, 
 		seen[w] = true
 		need := w.runners
 		is, ok := w.signaled()
-		if ok && g.ownSignal(w) {
-			if need = g.havers(w, []target.Addr{is.object}, nil); need != nil { // whatever sets it has it
-				out[w] = need
-				for _, t := range need {
-					todo = append(todo, g.of[t])
-				}
-				continue
-			}
-			need = w.runners
-		}
 		if ok {
 			r, err := g.s.signalers(is)
 			if err != nil {
@@ -123,10 +113,13 @@ func (g *grapher) stuck(start func(*wait) bool) (map[*wait][]*stackwalk.Thread, 
 				continue
 			}
 			if need = g.signalersOf(w, r); r.Outside {
-				if need = g.havers(w, r.Delegates, need); need == nil {
-					continue
+				if g.ownSignal(w) { // whatever sets it has it
+					need = g.havers(w, []target.Addr{is.object}, nil)
+				} else {
+					need = g.havers(w, r.Delegates, need)
 				}
-			} else if len(need) == 0 {
+			}
+			if len(need) == 0 {
 				continue
 			}
 			if w.gets != nil { // what is in a queue has not run

@@ -9,6 +9,7 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/app/locks/internal/ilflow"
 	"github.com/sosgo/sosgo/internal/app/tasks"
+	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
 )
@@ -310,20 +311,42 @@ func enumerates(method string) bool {
 	return strings.HasSuffix(method, ".ReadAllAsync") || strings.HasSuffix(method, ".GetConsumingEnumerable")
 }
 
-// readsAgain reports whether a loop around the await of a suspended method calls what reads, or goes through what such a call has returned.
-func (s *survey) readsAgain(m *tasks.Suspended, reads func(tasks.Call) bool) bool {
+// readsAgain reports whether a loop around the await of a suspended method calls what reads, or goes through what such a call has returned. last is the offset of the
+// last place at which the method reads: of a call, or of the loop that goes through items. A loop that begins behind it does something else.
+func (s *survey) readsAgain(m *tasks.Suspended, reads func(tasks.Call) bool) (again bool, last int) {
 	p, err := s.found.tasks.AwaitOf(m.Object)
 	if err != nil || p == nil {
-		return false
+		p = &tasks.AwaitPoint{}
 	}
 	loops, err := ilflow.Around(p.Code, p.At)
 	if err != nil {
-		return false
+		loops = nil
 	}
-	for start, end := range loops {
-		if slices.ContainsFunc(slices.Concat(m.Calls, m.Later), func(call tasks.Call) bool {
-			return reads(call) && call.Offset < end && (call.Offset >= start || enumerates(call.Method))
-		}) {
+	for _, call := range slices.Concat(m.Calls, m.Later) {
+		if !reads(call) {
+			continue
+		}
+		through := -1 // where the outermost loop through the items that a call has returned begins
+		for start, end := range loops {
+			switch {
+			case start <= call.Offset && call.Offset < end:
+				again = true
+			case start > call.Offset && enumerates(call.Method) && nextIn(p, start, end) && (through < 0 || start < through):
+				again, through = true, start
+			}
+		}
+		last = max(last, call.Offset, through)
+	}
+	return again, last
+}
+
+// nextIn reports whether a part of a suspended method's code asks for the next item of a sequence.
+func nextIn(p *tasks.AwaitPoint, start, end int) bool {
+	for in, err := range metadata.Instructions(p.Code) {
+		if err != nil || in.Offset >= end {
+			break
+		}
+		if in.Offset >= start && in.Kind == metadata.OperandMethod && strings.Contains(p.Member(in.Token()), ".MoveNext") {
 			return true
 		}
 	}

@@ -975,19 +975,12 @@ func (g *grapher) readers(c *channelWait) (out []holder, unknown bool) {
 			continue
 		}
 		reads := func(call tasks.Call) bool { return c.kind.of(g.s, call.Object) == c.object.Addr }
-		again := g.s.readsAgain(m, reads)
+		again, last := g.s.readsAgain(m, reads)
 		if !again && !slices.ContainsFunc(m.Calls, reads) {
 			unknown = unknown || slices.ContainsFunc(slices.Concat(m.Calls, m.Later), func(call tasks.Call) bool { return call.Object == 0 && !call.Unknown })
 			continue
 		}
-		h := holder{box: m.Object, method: m.Name, place: m.Place, strength: answer.StrengthLikely}
-		for _, call := range slices.Concat(m.Calls, m.Later) {
-			if reads(call) {
-				h.entered = max(h.entered, call.Offset) // a loop that begins behind all calls does not read
-			}
-		}
-		h.again = again
-		out = append(out, h)
+		out = append(out, holder{box: m.Object, method: m.Name, place: m.Place, strength: answer.StrengthLikely, again: again, entered: last})
 	}
 	return out, unknown
 }

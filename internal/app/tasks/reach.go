@@ -984,12 +984,20 @@ func NameOf(md *dac.MethodDesc) (string, error) {
 	return ilcalls.MemberName(meta, md.Token), nil
 }
 
-// Loads returns the classes of the local variables and arguments that the IL of a method reads at the offsets that counts selects. "" stands for any:
-// the variable is of a type that may hold objects of other types.
-func Loads(md *dac.MethodDesc, body *metadata.MethodBody, counts func(offset int) bool) (out []string, err error) {
+// Loads returns the classes of the local variables and arguments that the IL of a method reads at the offsets that counts selects. LoadsNumber and the others
+// stand for what needs no class, and "" for any: where the variable is of a type that may hold objects of other types, and where the method goes on with other
+// values when the call at an offset has returned.
+func Loads(md *dac.MethodDesc, body *metadata.MethodBody, call int, counts func(offset int) bool) (out []string, err error) {
 	meta, err := md.Metadata()
 	if err != nil {
 		return nil, err
+	}
+	sites, err := ilcalls.Of(meta, body.Code)
+	if err != nil {
+		return nil, err
+	}
+	if slices.ContainsFunc(sites, func(s ilcalls.Site) bool { return s.Offset == call && s.Below > 0 }) {
+		out = append(out, "")
 	}
 	var locals []metadata.TypeSig
 	if body.LocalSig.Row() != 0 {
@@ -1001,13 +1009,16 @@ func Loads(md *dac.MethodDesc, body *metadata.MethodBody, counts func(offset int
 	if err != nil {
 		return nil, err
 	}
-	add := func(list []metadata.TypeSig, n int64) {
-		name := ""
-		if n >= 0 && n < int64(len(list)) {
-			name = holds(meta, &list[n])
-		}
+	note := func(name string) {
 		if !slices.Contains(out, name) {
 			out = append(out, name)
+		}
+	}
+	add := func(list []metadata.TypeSig, n int64) {
+		if n >= 0 && n < int64(len(list)) {
+			note(holds(meta, &list[n]))
+		} else {
+			note("")
 		}
 	}
 	for in, err := range metadata.Instructions(body.Code) {
@@ -1030,23 +1041,35 @@ func Loads(md *dac.MethodDesc, body *metadata.MethodBody, counts func(offset int
 		case strings.HasPrefix(op, "ldarg"):
 			n = in.Int()
 		}
-		if sig.Conv.HasThis() {
-			n-- // the receiver is no delegate
-		}
-		if n >= 0 {
+		switch this := sig.Conv.HasThis(); {
+		case n < 0:
+		case !this:
 			add(sig.Params, n)
+		case n == 0:
+			note(LoadsReceiver)
+		default:
+			add(sig.Params, n-1)
 		}
 	}
 	return out, nil
 }
 
-// holds returns the class of a variable, a word that is no class for a number, and "" if it may hold objects of several classes.
+// Variables that are known by no class (see Loads). The receiver is no delegate.
+const (
+	LoadsNumber   = "number"
+	LoadsArray    = "array"
+	LoadsReceiver = "this"
+)
+
+// holds returns the class of a variable, LoadsNumber or LoadsArray, and "" if it may hold objects of several classes.
 func holds(md *metadata.Metadata, t *metadata.TypeSig) string {
 	switch t = t.Unmodified(); {
 	case t == nil:
 		return ""
 	case t.Kind <= metadata.ElementString:
-		return "number"
+		return LoadsNumber
+	case t.Kind == metadata.ElementSZArray, t.Kind == metadata.ElementArray:
+		return LoadsArray
 	case t.Kind == metadata.ElementClass:
 		name, err := md.TypeFullName(t.Token)
 		if err != nil || name == "System.Delegate" || name == multicast {

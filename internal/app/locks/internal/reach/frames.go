@@ -29,7 +29,7 @@ type Frame struct {
 type Paths struct {
 	Loops bool         // it may come around to the place
 	after map[int]bool // the offsets that it may still reach; nil for all
-	loads []string     // the types of variables that it may still read; empty text for any
+	loads []string     // the types of variables that it may still read (see tasks.Loads)
 }
 
 // A place is a place in the IL of a method.
@@ -128,7 +128,7 @@ func pathsFrom(md *dac.MethodDesc, body *metadata.MethodBody, offset int) (*Path
 		return nil, err
 	}
 	p := &Paths{Loops: ilflow.Behind(body.Code, offset, 0), after: g.After(offset)}
-	p.loads, err = tasks.Loads(md, body, p.Reaches)
+	p.loads, err = tasks.Loads(md, body, offset, p.Reaches)
 	if err != nil {
 		return nil, err
 	}

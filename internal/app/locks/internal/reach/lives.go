@@ -8,6 +8,7 @@ import (
 
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/graph"
+	"github.com/sosgo/sosgo/internal/app/tasks"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -82,17 +83,28 @@ func (c *Code) Later(ctx context.Context, g *graph.Graph, without func(graph.Nod
 		if src != nil && src.Static != nil && src.Static.Field != nil && cachesDelegate(src.Static.Field.Name) {
 			continue
 		}
-		var in *Frame
-		if src != nil && src.Frame != nil {
-			in = c.frameAt(src.Frame)
-		}
-		for _, to := range g.Referents(n) {
-			if (in == nil || !g.IsObject(to) || c.reads(in, g.Type(to))) && seen.Add(to) {
+		for to := range c.Referents(g, n) {
+			if seen.Add(to) {
 				todo = append(todo, to)
 			}
 		}
 	}
 	return seen
+}
+
+// Referents yields what a node refers to, without the variables of a frame that its method reads no more.
+func (c *Code) Referents(g *graph.Graph, n graph.Node) iter.Seq[graph.Node] {
+	return func(yield func(graph.Node) bool) {
+		var in *Frame
+		if src := g.Source(n); src != nil && src.Frame != nil {
+			in = c.frameAt(src.Frame)
+		}
+		for _, to := range g.Referents(n) {
+			if (in == nil || !g.IsObject(to) || c.reads(in, g.Type(to))) && !yield(to) {
+				return
+			}
+		}
+	}
 }
 
 // Unrooted iterates over the objects that code of the program can get although no root need lead to them: by weak handles, and those with finalizers, which
@@ -144,13 +156,25 @@ func (c *Code) frameAt(at *graph.RootFrame) *Frame {
 	return nil
 }
 
-// reads reports whether a method may still read a variable that refers to an object, unless the object is no delegate.
+// reads reports whether a method may still read a variable that refers to an object: one of its class, if the object is a delegate; one of any class for other
+// objects, which may be of a class derived from it; or one for arrays.
 func (c *Code) reads(f *Frame, mt *dac.MethodTable) bool {
-	if !c.isDelegate(mt) {
-		return true
+	if len(f.loads) == 0 {
+		return false
 	}
 	name, err := c.rt.TypeName(mt.Addr, dac.NameNative)
-	return err != nil || slices.ContainsFunc(f.loads, func(t string) bool { return t == "" || t == name })
+	delegate := c.isDelegate(mt)
+	return err != nil || slices.ContainsFunc(f.loads, func(t string) bool {
+		switch t {
+		case "":
+			return true
+		case tasks.LoadsNumber:
+			return false
+		case tasks.LoadsArray:
+			return mt.IsArray()
+		}
+		return !delegate || t == name
+	})
 }
 
 // cachesDelegate reports whether a compiler made a static field to keep a delegate for code that uses it again.

@@ -27,6 +27,8 @@ type Site struct {
 	Virtual bool
 	// Invokes reports that the call invokes a delegate.
 	Invokes bool
+	// Below is how many values lie under the arguments: the code goes on with them when the call has returned.
+	Below int
 }
 
 // A Choice is a call of a method that classes implement or may replace by their own, and the method that it runs for some of them.
@@ -276,7 +278,7 @@ func (e *evaluator) call(in *metadata.Instruction, opcode string) {
 		args = slices.Insert(args, 0, on)
 	}
 	method := MemberName(e.md, in.Token())
-	e.calls = append(e.calls, Site{Offset: in.Offset, Token: in.Token(), Method: method, On: on, Args: args, Virtual: opcode == "callvirt"})
+	e.calls = append(e.calls, Site{Offset: in.Offset, Token: in.Token(), Method: method, On: on, Args: args, Virtual: opcode == "callvirt", Below: len(e.stack)})
 	if creates {
 		e.push(nil)
 		return
