@@ -114,7 +114,9 @@ var waitRules = []waitRule{
 	{"System.Threading.Monitor", "Pulse ObjPulse", ActivityRuntime, "wakes threads (Monitor.Pulse)"},
 	{"System.Threading.Monitor", "Enter ReliableEnter TryEnter", ActivityLock, "waits for a lock (Monitor.Enter)"},
 	{"System.Threading.Lock", "Enter TryEnter", ActivityLock, "waits for a lock (Lock.Enter)"},
+	{"System.Threading.ReaderWriterLock*", "Exit Release", ActivityRuntime, "leaves a reader-writer lock"},
 	{"System.Threading.ReaderWriterLock*", "", ActivityLock, "waits for a reader-writer lock"},
+	{"System.Threading.SpinLock", "Exit", ActivityRuntime, "leaves a spin lock"},
 	{"System.Threading.SpinLock", "", ActivityLock, "waits for a spin lock"},
 	{"System.Threading.Mutex", "ReleaseMutex", ActivityRuntime, "releases a mutex"},
 	{"System.Threading.Mutex", "", ActivityLock, "waits for a mutex"},
@@ -123,8 +125,11 @@ var waitRules = []waitRule{
 	{"System.Threading.CountdownEvent", "Wait", ActivityEvent, "waits for an event"},
 	{"System.Threading.Barrier", "SignalAndWait", ActivityEvent, "waits at a barrier"},
 	{"System.Threading.WaitHandle", "Wait SignalAndWait InternalWait", ActivityEvent, "waits for an event (WaitHandle)"},
+	{"System.Threading.LowLevelLifoSemaphore*", "Release", ActivityRuntime, "wakes a thread"},
 	{"System.Threading.LowLevelLifoSemaphore*", "", ActivityEvent, "waits for a semaphore"},
+	{"System.Threading.LowLevelLock", "Release Signal", ActivityRuntime, "leaves a lock"},
 	{"System.Threading.LowLevelLock", "", ActivityLock, "waits for a lock"},
+	{"System.Threading.LowLevelMonitor", "Release Signal", ActivityRuntime, "leaves a lock"},
 	{"System.Threading.LowLevelMonitor", "", ActivityLock, "waits for a lock"},
 	{"System.Runtime.CompilerServices.InitHelpers", "", ActivityStaticInit, "waits for a static constructor or runs one"},
 	{"System.Runtime.CompilerServices.StaticsHelpers", "", ActivityStaticInit, "waits for a static constructor or runs one"},
@@ -421,12 +426,33 @@ func (a *activityFinder) conclude() ThreadActivity {
 	return *out
 }
 
+// isQCall reports whether unmanaged code that a method calls is the runtime's own: the class library imports it from a module that does not exist.
+func isQCall(md *dac.MethodDesc) bool {
+	if md == nil {
+		return false
+	}
+	meta, err := md.Metadata()
+	if err != nil {
+		return false
+	}
+	row, imported, err := meta.ImplMapOf(md.Token)
+	if err != nil || !imported {
+		return false
+	}
+	module, err := meta.ModuleRef(row.ImportScope.Row())
+	if err != nil {
+		return false
+	}
+	name, err := meta.String(module.Name)
+	return err == nil && name == "QCall"
+}
+
 func (o *ThreadActivity) set(a Activity, text string) { o.Activity, o.Text = a, text }
 
 // setExit describes how the thread left managed code, if no rule matches.
 func (o *ThreadActivity) setExit(f *dac.Frame) {
 	switch {
-	case f.CallsUnmanaged():
+	case f.CallsUnmanaged() && !isQCall(o.Called):
 		o.set(ActivityNative, "runs unmanaged code")
 	case f.Class == "PrestubMethodFrame":
 		o.set(ActivityRuntime, "prepares a method (compiles it)")

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/app/tasks"
 	"github.com/sosgo/sosgo/internal/threads"
 	"github.com/sosgo/sosgo/stackwalk"
@@ -54,33 +53,13 @@ func (g *grapher) runs(t *stackwalk.Thread) bool {
 	if t.OS == nil || t.Managed == nil || g.of[t] != nil {
 		return false
 	}
-	switch a := g.s.activityOf(t); a.Activity {
+	switch g.s.activityOf(t).Activity {
 	case threads.ActivityRunning, threads.ActivityRuntime, threads.ActivitySuspended, threads.ActivityCollecting:
 		return true
-	case threads.ActivityNative:
-		return g.s.inRuntime(&a)
 	case threads.ActivityLock:
 		return g.s.enters(t)
 	}
 	return false
-}
-
-// inRuntime reports whether a thread runs unmanaged code of the runtime for the class library. The calls that wait have an activity of their own, so
-// this one ends soon. The methods of Interop call the operating system instead.
-func (s *survey) inRuntime(a *threads.ThreadActivity) bool {
-	if a.Top == nil || a.Err != nil {
-		return false
-	}
-	for _, md := range []*dac.MethodDesc{a.Called, a.Top} {
-		if md == nil {
-			return false
-		}
-		class, err := s.r.rt.TypeName(md.MethodTable, dac.NameNative)
-		if err != nil || !strings.HasPrefix(class, "System.") {
-			return false
-		}
-	}
-	return true
 }
 
 // threadMoves reports whether a thread runs, stands in a short timed wait or sleep, or waits for a lock that passes in a moment. A sleep of unknown
