@@ -114,6 +114,7 @@ func (s *survey) operations(o heap.ScanOptions) error {
 // offheap.Keep.
 func (s *survey) stack(stack *answer.AsyncStack, known map[target.Addr]*thing) error {
 	s.ring(stack)
+	s.iterator(&stack.Frames[0])
 	leaf := stack.Frames[0].Object
 	if n := len(stack.Waits); n > 0 {
 		leaf = stack.Waits[n-1].Object

@@ -148,18 +148,19 @@ type blockedThreads struct {
 
 // A suspension is the suspended async methods, and what they wait for.
 type suspension struct {
-	set      *tasks.Set // set by taskSet
-	setLost  bool
-	partial  bool                        // not all async methods of the heap could be read
-	served   func([]target.Addr) string  // names the request that a chain of boxes serves; nil if none is named
-	ops      []*operation                // set by operations
-	circles  [][]*answer.AsyncFrame      // async methods that await each other; set by operations
-	goesOn   map[target.Addr]bool        // by task or box: suspended methods that wait for nothing any more; set by operations
-	standing map[target.Addr]*operation  // by task or box: the operation in which a method stands, with the methods that await it; set by operations
-	roles    map[target.Addr]channelRole // by operation of a channel; set by readChannels
-	uses     map[*lock]*semaphoreUse     // set by semaphores
-	finds    map[*tasks.AwaitPoint]bool  // see findsDone
-	sources  map[target.Addr]target.Addr // by task of a promise that code waits for: its TaskCompletionSource; set by promiseOwners
+	set       *tasks.Set // set by taskSet
+	setLost   bool
+	partial   bool                        // not all async methods of the heap could be read
+	served    func([]target.Addr) string  // names the request that a chain of boxes serves; nil if none is named
+	ops       []*operation                // set by operations
+	circles   [][]*answer.AsyncFrame      // async methods that await each other; set by operations
+	iterators []target.Addr               // async iterators that wait until their next element is asked for; set by operations
+	goesOn    map[target.Addr]bool        // by task or box: suspended methods that wait for nothing any more; set by operations
+	standing  map[target.Addr]*operation  // by task or box: the operation in which a method stands, with the methods that await it; set by operations
+	roles     map[target.Addr]channelRole // by operation of a channel; set by readChannels
+	uses      map[*lock]*semaphoreUse     // set by semaphores
+	finds     map[*tasks.AwaitPoint]bool  // see findsDone
+	sources   map[target.Addr]target.Addr // by task of a promise that code waits for: its TaskCompletionSource; set by promiseOwners
 }
 
 // A naming is what nameObjects has found: the names of the objects that something waits for.

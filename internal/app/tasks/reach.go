@@ -1061,7 +1061,7 @@ const (
 	LoadsReceiver = "this"
 )
 
-// holds returns the class of a variable, LoadsNumber or LoadsArray, and "" if it may hold objects of several classes.
+// holds returns the class of a variable, its definition if it is generic, LoadsNumber or LoadsArray, and "" if that is not known or it is a struct.
 func holds(md *metadata.Metadata, t *metadata.TypeSig) string {
 	switch t = t.Unmodified(); {
 	case t == nil:
@@ -1070,9 +1070,11 @@ func holds(md *metadata.Metadata, t *metadata.TypeSig) string {
 		return LoadsNumber
 	case t.Kind == metadata.ElementSZArray, t.Kind == metadata.ElementArray:
 		return LoadsArray
+	case t.Kind == metadata.ElementGenericInst:
+		return holds(md, t.Elem)
 	case t.Kind == metadata.ElementClass:
 		name, err := md.TypeFullName(t.Token)
-		if err != nil || name == "System.Delegate" || name == multicast {
+		if err != nil {
 			return ""
 		}
 		return name

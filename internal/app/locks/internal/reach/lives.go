@@ -156,25 +156,59 @@ func (c *Code) frameAt(at *graph.RootFrame) *Frame {
 	return nil
 }
 
-// reads reports whether a method may still read a variable that refers to an object: one of its class, if the object is a delegate; one of any class for other
-// objects, which may be of a class derived from it; or one for arrays.
+// reads reports whether a method may still read a variable that refers to an object: one of its class, of a base class or of an interface of it.
 func (c *Code) reads(f *Frame, mt *dac.MethodTable) bool {
-	if len(f.loads) == 0 {
-		return false
-	}
-	name, err := c.rt.TypeName(mt.Addr, dac.NameNative)
-	delegate := c.isDelegate(mt)
-	return err != nil || slices.ContainsFunc(f.loads, func(t string) bool {
-		switch t {
+	return slices.ContainsFunc(f.loads, func(class string) bool {
+		switch class {
 		case "":
 			return true
 		case tasks.LoadsNumber:
 			return false
 		case tasks.LoadsArray:
 			return mt.IsArray()
+		case tasks.LoadsReceiver:
+			return !c.isDelegate(mt)
 		}
-		return !delegate || t == name
+		is, known := c.converts[conversion{mt.Addr, class}]
+		if !known {
+			is = c.is(mt, class)
+			c.converts[conversion{mt.Addr, class}] = is
+		}
+		return is
 	})
+}
+
+// A conversion is that of an object with a MethodTable to a class or an interface.
+type conversion struct {
+	mt    target.Addr
+	class string
+}
+
+// is reports whether objects of a type are of a class or an interface, given by the name of its definition. What can't be read may be.
+func (c *Code) is(mt *dac.MethodTable, class string) bool {
+	t, err := c.Binder.Objects().TrustedType(mt.Addr)
+	if err != nil {
+		return true
+	}
+	if mt.IsArray() {
+		return strings.HasPrefix(class, "System.") // Array, Object, and the interfaces of arrays
+	}
+	all, err := t.Interfaces()
+	if err != nil {
+		return true
+	}
+	for i := range all {
+		if name, err := c.Binder.Definition(all[i].Definition); err != nil || name == class {
+			return true
+		}
+	}
+	for ; t != nil && err == nil; t, err = t.Base() {
+		name, nameless := c.Binder.Definition(t)
+		if nameless != nil || name == class {
+			return true
+		}
+	}
+	return err != nil
 }
 
 // cachesDelegate reports whether a compiler made a static field to keep a delegate for code that uses it again.

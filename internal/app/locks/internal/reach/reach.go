@@ -45,6 +45,7 @@ type Code struct {
 	delegates    []Delegate
 	delegatesErr error
 
+	converts   map[conversion]bool
 	living     func(target.Addr) bool // set by Lives
 	reflection reflection             // set by reflecting
 	reflected  []string               // literals in code that calls methods by reflection, by which it may find them; set by reflecting
@@ -52,7 +53,7 @@ type Code struct {
 
 // New returns the code of a process. Questions end with ctx.
 func New(ctx context.Context, s Source) Code {
-	return Code{Source: s, ctx: ctx, rt: s.Binder.Objects().Runtime()}
+	return Code{Source: s, ctx: ctx, rt: s.Binder.Objects().Runtime(), converts: map[conversion]bool{}}
 }
 
 // whole reports whether all of the process was read so far.
