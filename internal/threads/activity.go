@@ -88,7 +88,7 @@ type waitRule struct {
 const (
 	WaitsForPipe = "waits for a pipe"
 	UsesFile     = "reads or writes a file"
-	UsesPipe     = "reads or writes a pipe or a device" // the text begins so
+	UsesPipe     = "reads or writes a file that is a pipe or a device" // the text begins so
 )
 
 // waitRules are ordered: the first that matches is used.

@@ -28,6 +28,7 @@ type Reader struct {
 	virtuals       virtualMethods // of modules that use semaphores
 	program        lazy.Value[*program]
 	receivers      sync.Map // receiverKey -> []target.Addr
+	classes        sync.Map // *heap.Heap -> classes
 }
 
 // New returns a Reader that binds types with b.

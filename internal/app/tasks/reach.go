@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
@@ -39,6 +40,21 @@ type program struct {
 	bare    map[string][]string        // the names in IL, by the name without the type
 	pointed map[string]bool            // the methods that the program takes the address of, not for a delegate
 	stores  map[string][]programMethod // the methods that store in a field, or take its address
+	callees sync.Map                   // programMethod -> *callee, of those that searches have come to
+}
+
+// A callee is what all searches need to know of a method to find who may call it.
+type callee struct {
+	module  *metadata.Metadata
+	owner   uint32 // the row of its class
+	name    string
+	bare    string // the name without the type
+	starts  string // the method that starts the state machine of which this is the MoveNext, or ""
+	boxed   bool   // it is that of an async method: its box shows whether it goes on
+	static  bool
+	virtual bool
+	open    bool // code outside of the program may call it
+	unnamed bool // nothing in the program names it
 }
 
 // readProgram reads the IL of the program's modules. What can't be read may call anything, so that it is an error.
@@ -146,6 +162,8 @@ type Leads struct {
 	own     map[programMethod]bool // the methods that lead there only by an object which the object they are called on has made for itself
 	names   map[string]bool        // the names of methods
 	virtual map[string]bool        // the names of virtual methods, without their types
+	// followed has the keys of the lists of callers that lead on, each of them. Many methods have the same callers: overloads, and virtual ones.
+	followed map[string]bool
 }
 
 // entryNames are the names of the method that the host calls.
@@ -161,7 +179,8 @@ func (r *Reader) Leads(ctx context.Context, h *heap.Heap, sought Sought, except 
 	if err != nil {
 		return nil, err
 	}
-	l := &Leads{r: r, sought: sought, except: except, methods: map[programMethod]bool{}, own: map[programMethod]bool{}, names: map[string]bool{}, virtual: map[string]bool{}}
+	l := &Leads{r: r, sought: sought, except: except, methods: map[programMethod]bool{}, own: map[programMethod]bool{}, names: map[string]bool{}, virtual: map[string]bool{},
+		followed: map[string]bool{}}
 	var perhaps []programMethod
 	for name, list := range p.callers {
 		if _, ok := sought(name); !ok {
@@ -212,27 +231,46 @@ func (l *Leads) follow(ctx context.Context, h *heap.Heap, p *program, list []pro
 	for len(todo) > 0 && ctx.Err() == nil {
 		m := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
-		callers, err := l.callers(ctx, h, p, m)
-		if err != nil {
-			return err
-		}
-		for _, c := range callers {
-			leads, own := true, false
-			if l.own[m] {
-				if leads, own, err = l.calledBy(p, m, c); err != nil {
+		if err := l.callers(ctx, h, p, m, func(key string, list []programMethod) error {
+			each := l.own[m] // who calls it decides whether it leads on
+			if each {
+				c, err := p.callee(m)
+				if err != nil {
 					return err
 				}
+				each = !l.virtual[c.bare]
 			}
-			if leads {
-				add(c, own)
+			if !each {
+				if l.followed[key] {
+					return nil
+				}
+				l.followed[key] = true
 			}
+			for _, c := range list {
+				leads, own := true, false
+				if each {
+					var err error
+					if leads, own, err = l.calledBy(p, m, c); err != nil {
+						return err
+					}
+				}
+				if leads {
+					add(c, own)
+				}
+			}
+			return nil
+		}); err != nil {
+			return err
 		}
 	}
 	return ctx.Err()
 }
 
-// callers returns the methods that may call m. It sets Open and Unnamed if code outside of the program may.
-func (l *Leads) callers(ctx context.Context, h *heap.Heap, p *program, m programMethod) (out []programMethod, err error) {
+// callee describes a method of the program.
+func (p *program) callee(m programMethod) (*callee, error) {
+	if known, ok := p.callees.Load(m); ok {
+		return known.(*callee), nil
+	}
 	md, err := p.modules[m.module].Metadata()
 	if err != nil {
 		return nil, err
@@ -245,51 +283,80 @@ func (l *Leads) callers(ctx context.Context, h *heap.Heap, p *program, m program
 	if err != nil {
 		return nil, err
 	}
-	name := ilcalls.MemberName(md, metadata.NewToken(metadata.TableMethodDef, m.row))
-	l.names[name] = true
-	if starts := startsMachine(md, owner, name); starts != "" {
-		out, open := p.named[starts], len(p.named[starts]) == 0
-		if !open && !implements(md, owner, "System.Runtime.CompilerServices.IAsyncStateMachine") { // else its box shows whether it goes on
-			open, err = l.exists(ctx, h, md, owner)
+	c := &callee{module: md, owner: owner, name: ilcalls.MemberName(md, metadata.NewToken(metadata.TableMethodDef, m.row)),
+		static: def.Flags&methodStatic != 0, virtual: def.Flags&methodVirtual != 0}
+	c.bare = nameOf(c.name)
+	if c.starts = startsMachine(md, owner, c.name); c.starts != "" {
+		c.boxed = implements(md, owner, "System.Runtime.CompilerServices.IAsyncStateMachine")
+	} else {
+		c.open = p.pointed[c.name] || marked(md, m.row) ||
+			c.virtual && (ofLibrary(md, owner) || slices.Contains([]string{"Finalize", "ToString", "Equals", "GetHashCode"}, c.bare))
+		called := len(p.callers[c.name]) > 0 || c.virtual && len(p.bare[c.bare]) > 0
+		c.unnamed = !called && !(c.static && slices.Contains(entryNames, c.bare)) && !(def.Flags&methodAccess == methodPrivate && !c.virtual)
+	}
+	p.callees.Store(m, c)
+	return c, nil
+}
+
+// callers calls yield with lists of the methods that may call m, each with the same key for the same list. It sets Open and Unnamed if code outside of the
+// program may call m.
+func (l *Leads) callers(ctx context.Context, h *heap.Heap, p *program, m programMethod, yield func(key string, list []programMethod) error) error {
+	c, err := p.callee(m)
+	if err != nil {
+		return err
+	}
+	l.names[c.name] = true
+	if c.starts != "" {
+		list := p.named[c.starts]
+		open := len(list) == 0
+		if !open && !c.boxed {
+			if open, err = l.exists(ctx, h, c); err != nil {
+				return err
+			}
 		}
 		l.Open = l.Open || open
-		return out, err
+		return yield("starts "+c.starts, list)
 	}
-	bare := nameOf(name)
-	if bare == "cctor" {
-		l.Open = l.Open || !l.r.initialised(md, owner)
-		return p.callers[name], nil
+	if c.bare == "cctor" {
+		l.Open = l.Open || !l.r.initialised(c.module, c.owner)
+		return yield(c.name, p.callers[c.name])
 	}
-	out = append(out, p.callers[name]...)
-	open := p.pointed[name] || marked(md, m.row)
-	if def.Flags&methodVirtual != 0 {
-		l.virtual[bare] = true
-		for _, other := range p.bare[bare] {
-			out = append(out, p.callers[other]...)
+	if c.virtual {
+		l.virtual[c.bare] = true
+	}
+	if err := yield(c.name, p.callers[c.name]); err != nil {
+		return err
+	}
+	if c.virtual && !l.followed["any "+c.bare] { // each of the callers leads on, see calledBy
+		l.followed["any "+c.bare] = true
+		for _, name := range p.bare[c.bare] {
+			if err := yield(name, p.callers[name]); err != nil {
+				return err
+			}
 		}
-		open = open || ofLibrary(md, owner) || slices.Contains([]string{"Finalize", "ToString", "Equals", "GetHashCode"}, bare)
 	}
-	static := def.Flags&methodStatic != 0
-	unnamed := len(out) == 0 && !(static && slices.Contains(entryNames, bare)) && !(def.Flags&methodAccess == methodPrivate && def.Flags&methodVirtual == 0)
+	open, unnamed := c.open, c.unnamed
 	if !open && !unnamed {
-		return out, nil
+		return nil
 	}
-	if !static && bare != "ctor" { // It needs an object. Code that creates one leads to the method.
-		short, _, _ := strings.Cut(name, ".")
+	if !c.static && c.bare != "ctor" { // It needs an object. Code that creates one leads to the method.
+		short, _, _ := strings.Cut(c.name, ".")
 		if made := p.callers[short+"..ctor"]; len(made) == 0 {
 			open = true
 		} else {
 			l.names[short+"..ctor"] = true
-			exists, err := l.exists(ctx, h, md, owner)
+			exists, err := l.exists(ctx, h, c)
 			if err != nil {
-				return nil, err
+				return err
 			}
 			open, unnamed = open && exists, unnamed && exists
-			out = append(out, made...)
+			if err := yield(short+"..ctor", made); err != nil {
+				return err
+			}
 		}
 	}
 	l.Open, l.Unnamed = l.Open || open, l.Unnamed || unnamed
-	return out, nil
+	return nil
 }
 
 // initialised reports whether the static constructor of a class has run, which it does once: the class has static fields with values.
@@ -337,16 +404,54 @@ func marked(md *metadata.Metadata, row uint32) bool {
 	return false
 }
 
-// exists reports whether the heap has objects of a class, or of one derived from it.
-func (l *Leads) exists(ctx context.Context, h *heap.Heap, md *metadata.Metadata, class uint32) (bool, error) {
-	name, err := md.TypeDefFullName(class)
+// exists reports whether the heap has objects of the class of a method, or of one derived from it. What can't be read has.
+func (l *Leads) exists(ctx context.Context, h *heap.Heap, c *callee) (bool, error) {
+	name, err := c.module.TypeDefFullName(c.owner)
 	if err != nil {
 		return false, err
 	}
-	list, err := l.r.objectsOf(ctx, h, name)
-	some := len(list) > 0 || err != nil
+	some, err := l.r.someOf(ctx, h, name)
 	l.Objects = l.Objects || some
-	return some, ctx.Err()
+	return some, err
+}
+
+// classes are the names of the classes of the heap's objects and of their base classes, nil if some can't be read.
+type classes map[string]bool
+
+// someOf reports whether the heap has objects of a class, or of one derived from it. What can't be read has.
+func (r *Reader) someOf(ctx context.Context, h *heap.Heap, class string) (bool, error) {
+	known, ok := r.classes.Load(h)
+	if !ok {
+		names := classes{}
+		_, err := Objects(ctx, h, func(mt *dac.MethodTable) bool {
+			t, err := r.r.TrustedType(mt.Addr)
+			for ; t != nil && err == nil && names != nil; t, err = t.Base() {
+				name, err := r.b.Definition(t)
+				if err != nil {
+					names = nil
+					break
+				}
+				if names[name] {
+					break
+				}
+				names[name] = true
+			}
+			if err != nil {
+				names = nil
+			}
+			return false
+		}, maxReceivers)
+		if ctx.Err() != nil {
+			return true, ctx.Err()
+		}
+		if err != nil {
+			names = nil
+		}
+		r.classes.Store(h, names)
+		known = names
+	}
+	names := known.(classes)
+	return names == nil || names[class], nil
 }
 
 // implements reports whether a class implements an interface itself.

@@ -25,7 +25,7 @@ func TestPipe(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, p.Workers, 8)
 	for i := range p.Workers {
-		assert.Regexp(t, `^reads or writes a pipe or a device \(/tmp/dev-.*\)$`, p.Workers[i].Activity.Text)
+		assert.Regexp(t, `^reads or writes a file that is a pipe or a device \(/tmp/dev-.*\)$`, p.Workers[i].Activity.Text)
 	}
 	require.Less(t, p.Clock.Value-p.Dequeued.Value, int64(1000))
 	assert.Equal(t, answer.FindingStarved, p.Verdicts[0].Kind, p.Verdicts[0].Text)
