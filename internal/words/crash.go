@@ -29,6 +29,8 @@ var (
 	WasHandling     = say("was handling the exception", "the thread that died was handling it, and the dump was written for it")
 	ThrewLast       = say("threw the exception last", "the thread that died threw it last")
 
+	AbortedHandling   = say("abort while an exception was handled", "the process aborted while the runtime handled {exception}; it had not left {method}, so that a caller may catch it")
+	TraceEndsIn       = say("stack trace ends within the stack", "its stack trace ends in {method}, and the thread's stack goes on with {caller}: an exception that nobody catches passes all methods")
 	NotCaught         = say("exception not caught", "{type} was not caught{message?}{caused?}{details}")
 	ItsException      = say("exception and its causes", "{type}{message?}{caused?}{details}")
 	CausedBy          = say("cause of an exception", "; caused by {type}")

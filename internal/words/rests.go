@@ -47,7 +47,7 @@ var conclusions = []struct {
 		InitializerFailed, AllocationFailed, BudgetUsedUp, HeapLimit, Follows, FollowsAbout, UsuallyMeans}},
 
 	// The objects that it names are read from the heap. More such objects would not refute it.
-	{onHeap, []*Sentence{RefersToAllocator, NotCaught, FailedCommand, FailedTask, FailedAlike, AsyncVoid, OfClassFailed, ServiceFailed, HostStopping, HostStartWaits, ClientsUnshared,
+	{onHeap, []*Sentence{RefersToAllocator, NotCaught, AbortedHandling, FailedCommand, FailedTask, FailedAlike, AsyncVoid, OfClassFailed, ServiceFailed, HostStopping, HostStartWaits, ClientsUnshared,
 		OneHashCode, Collisions, TimerOverlaps, Overwritten, EndsBefore, AwaitFinalizer, BlocksOf, HandlesOf, BlocksOfArrays, HandlesOfArrays}},
 	{append(slices.Clip(queue), answer.StackComplete), []*Sentence{ItemsSignal, BehindLock}},
 	{append(slices.Clip(onHeap), answer.StackComplete), []*Sentence{OutsideSilent, OutputUnread}},

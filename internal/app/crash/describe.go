@@ -149,6 +149,7 @@ type describer struct {
 	gaveUp bool // the runtime's exception handling called Environment.FailFast
 	// written is the crash record of a NativeAOT process if the system's record does not refer to it; otherwise nil.
 	written *Record
+	passed  *passage // how far the thread's exception has come, or nil if nobody has asked
 }
 
 // walker returns the walker for stacks: the native one if the dump has only stacks.

@@ -34,6 +34,8 @@ func (d *describer) conclude() {
 		d.concludeFatal()
 	case d.blames():
 		d.concludeThrown()
+	case d.handling():
+		d.concludeHandling()
 	case d.out.Alive:
 		d.concludeAlive()
 	case d.fault != nil:
@@ -54,7 +56,7 @@ func (d *describer) blames() bool {
 		return false
 	case d.died.Unhandled:
 		return true
-	case x == nil || received(x, d.p.Target().Process().ID), d.overtaken():
+	case x == nil || received(x, d.p.Target().Process().ID), d.overtaken(), d.handling():
 		return false
 	}
 	return x.Signal == nil && (x.Code == codeCLR || x.Code == codeEngine || x.Code == codeFailFast) ||

@@ -94,3 +94,13 @@ func ReadAsText(a target.Addr) string { return readAsText(a).Text }
 
 // Touching is touching.
 var Touching = touching
+
+// PassageOf returns how far the exception has come that a thread handles: the outermost method that it has reached, and the caller of that.
+func PassageOf(p *Subject, rt *dac.Runtime, t *stackwalk.Thread) (method, caller string) {
+	list, err := carriedBy(rt, []stackwalk.Thread{*t})
+	if err != nil || len(list) == 0 {
+		return "", ""
+	}
+	d := &describer{ctx: context.Background(), p: p.Process, rt: rt, out: &answer.Crash{}, died: &Crash{Thread: list[0].thread, Thrown: list[0].thrown, carried: list}}
+	return d.passage().method.Text, d.passage().caller.Text
+}

@@ -51,14 +51,16 @@ func (g *grapher) blocked() [][]*wait {
 	return out
 }
 
-// asksServer reports whether a thread of its own, no worker of the thread pool, waits for a server or a socket: as if it read from the socket itself, it takes
-// no worker from others. A thread with a context that awaits come back to is not meant.
+// asksServer reports whether a thread of its own, no worker of the thread pool, waits for a server or a socket, or for code that has its turn in a pool which
+// does not starve: as if it read from the socket itself, it takes no worker from others. A thread with a context that awaits come back to is not meant.
 func (g *grapher) asksServer(w *wait) bool {
 	p := g.s.pool
 	if p == nil || p.Total.Err() != nil || w.async || len(w.tasks) != 1 || g.s.postsTo(w.thread) != "" {
 		return false
 	}
-	if says := w.until.Says; says != words.Connection.Kind() && says != words.ServersAnswer.Kind() && !tasks.WaitsForPeer(w.until) {
+	says := w.until.Says
+	turn := (w.ready || says == words.PoolWorker.Kind()) && !slices.ContainsFunc(p.Verdicts, func(v answer.Verdict) bool { return v.Kind == answer.FindingStarved })
+	if !turn && says != words.Connection.Kind() && says != words.ServersAnswer.Kind() && !tasks.WaitsForPeer(w.until) {
 		return false
 	}
 	return !slices.ContainsFunc(p.Workers, func(o answer.PoolWorker) bool { return o.Thread.OSID == w.thread.OS.ID })

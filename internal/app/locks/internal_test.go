@@ -514,6 +514,8 @@ func TestAsksServer(t *testing.T) {
 		}
 		return p
 	}
+	starved := pool(8)
+	starved.Verdicts = []answer.Verdict{{Kind: answer.FindingStarved}}
 	connection := words.Connection.Of(answer.Statement{}, answer.Statement{})
 	for name, c := range map[string]struct {
 		until answer.Statement
@@ -529,7 +531,9 @@ func TestAsksServer(t *testing.T) {
 		"unknown workers": {connection, &answer.ThreadPool{Total: answer.Missing[int64](target.ErrNotInDump)}, 1, false},
 		"several tasks":   {connection, pool(8), 2, false},
 		"promise":         {words.APromise.Of(), pool(8), 1, false},
-		"pool":            {words.PoolWorker.Of(), pool(8), 1, false},
+		"turn in a pool":  {words.PoolWorker.Of(), pool(8), 1, true},
+		"turn of worker":  {words.PoolWorker.Of(), pool(7), 1, false},
+		"starved pool":    {words.PoolWorker.Of(), starved, 1, false},
 	} {
 		g := &grapher{s: &survey{blockedThreads: blockedThreads{pool: c.pool}}}
 		assert.Equal(t, c.want, g.asksServer(&wait{thread: thread, tasks: make([]target.Addr, c.tasks), until: c.until}), name)

@@ -53,6 +53,23 @@ func causeOfStarvation(list []answer.Finding, workers int) []answer.Finding {
 	return list
 }
 
+// memoryFirst moves a failed allocation before an abort in the middle of an exception that need not be its cause: the runtime ends itself if it finds no
+// memory for what it does itself. list is ranked.
+func memoryFirst(list []answer.Finding) {
+	at := slices.IndexFunc(list, func(f answer.Finding) bool {
+		return f.Kind == answer.FindingCrash && len(f.Clauses) > 0 && f.Clauses[0].Says == words.AbortedHandling.Kind()
+	})
+	memory := slices.IndexFunc(list, func(f answer.Finding) bool { return f.Kind == answer.FindingMemory })
+	if at < 0 || memory < at {
+		return
+	}
+	cause := list[memory]
+	cause.Severity = list[at].Severity
+	list[at].Clauses = append(list[at].Clauses, answer.Conclude(answer.NoFinding, words.Follows.Of(words.Text(string(cause.Kind))), answer.StrengthPossible))
+	copy(list[at+1:memory+1], list[at:memory])
+	list[at] = cause
+}
+
 // causing are the kinds of findings that explain others about waits.
 var causing = append(slices.Clip(starving), answer.FindingTasks, answer.FindingPromises)
 

@@ -113,7 +113,7 @@ func fragmentation(_ context.Context, q *Answers) (view, error) {
 	for i := range list.Generations {
 		g := &list.Generations[i]
 		name := freeNames[g.Generation]
-		if name == "" || g.Free < muchFree || g.Share < muchFreeShare {
+		if name == "" || g.Free < muchFree || g.Share < muchFreeShare || reusable(g) {
 			continue
 		}
 		x := answer.Conclude(answer.FindingFragmented, words.Fragmented.Of(words.Bytes(g.Free), words.Text(name), words.Percent(g.Share), words.Commas(g.Blocks), words.Bytes(g.Largest)),
@@ -129,6 +129,15 @@ func fragmentation(_ context.Context, q *Answers) (view, error) {
 		v.found = append(v.found, finding(answer.FindingFragmented, clauses...))
 	}
 	return v, nil
+}
+
+// leastServing are the bytes of a free block of the large object heap that most large objects fit into: four of the smallest (85,000 bytes).
+const leastServing = 4 * 85000
+
+// reusable reports whether the free space is what dead large objects left behind: blocks for which the next ones are taken. A pinned object between them
+// may keep their segment.
+func reusable(g *answer.FreeSpace) bool {
+	return g.Generation == "large" && len(g.Pins) == 0 && g.Blocks > 0 && g.Free/g.Blocks >= leastServing
 }
 
 // freeNames are the generations checked for free space. Younger ones are compacted or promoted by the next collection.

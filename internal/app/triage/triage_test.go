@@ -1322,3 +1322,40 @@ func TestUseful(t *testing.T) {
 		assert.Equal(t, c.want, q.useful(slices.Clone(both)), name)
 	}
 }
+
+// TestReusableSpace checks that space which dead large objects left for the next ones is no finding.
+func TestReusableSpace(t *testing.T) {
+	pins := []answer.FreePin{{Handle: "Pinned", Objects: 300}}
+	for name, c := range map[string]struct {
+		space answer.FreeSpace
+		want  bool
+	}{
+		"blocks for others": {answer.FreeSpace{Generation: "large", Objects: 34 << 20, Free: 51 << 20, Share: 60, Blocks: 78, Largest: 7 << 20}, true},
+		"small blocks":      {answer.FreeSpace{Generation: "large", Objects: 34 << 20, Free: 51 << 20, Share: 60, Blocks: 400, Largest: 7 << 20}, false},
+		"pinned":            {answer.FreeSpace{Generation: "large", Objects: 34 << 20, Free: 51 << 20, Share: 60, Blocks: 78, Pins: pins}, false},
+		"small objects":     {answer.FreeSpace{Generation: "2", Objects: 34 << 20, Free: 51 << 20, Share: 60, Blocks: 78}, false},
+		"pinned heap":       {answer.FreeSpace{Generation: "pinned", Objects: 34 << 20, Free: 51 << 20, Share: 60, Blocks: 78}, false},
+	} {
+		assert.Equal(t, c.want, reusable(&c.space), name)
+	}
+}
+
+// TestMemoryFirst checks that memory which was used up comes before an abort in the middle of an exception, and behind a crash by one.
+func TestMemoryFirst(t *testing.T) {
+	crash := func(says answer.Statement) []answer.Finding {
+		return []answer.Finding{
+			finding(answer.FindingCrash, answer.Conclude(answer.FindingCrash, says, answer.StrengthLikely)),
+			finding(answer.FindingMemory, answer.Conclude(answer.FindingMemory, words.BudgetUsedUp.Of(words.Text("the heap's budget was used up")), answer.StrengthRecorded)),
+		}
+	}
+	list := crash(words.AbortedHandling.Of(words.Text("X"), words.Text("M")))
+	memoryFirst(list)
+	assert.Equal(t, answer.FindingMemory, list[0].Kind)
+	assert.Equal(t, answer.SeverityFatal, list[0].Severity)
+	assert.Equal(t, "it follows from the finding \"out of memory\"", list[1].Clauses[1].Text)
+
+	list = crash(words.NotCaught.Of(words.Type("X"), answer.Statement{}, answer.Statement{}, answer.Statement{}))
+	memoryFirst(list)
+	assert.Equal(t, answer.FindingCrash, list[0].Kind)
+	assert.Len(t, list[0].Clauses, 1)
+}
