@@ -128,6 +128,9 @@ func (d *describer) concludeThrown() {
 	}
 	strength, evidence := d.blamed()
 	all := []answer.Statement{evidence, meaning, composed}
+	if path[len(path)-1].Type == outOfMemory {
+		all = slices.Insert(all, 1, d.fileless())
+	}
 	if n := d.died.later(); n > 0 {
 		all = append(all, words.FurtherExceptions.Of(words.N(n)))
 	}
@@ -182,6 +185,35 @@ func (d *describer) untraced(x *answer.Exception) bool {
 	return err == nil && e.RemoteStackTrace == 0
 }
 
+// startsThread reports whether a method, with its module, asks the system for a thread (ThreadNative_Start of comsynchronizable.cpp).
+func startsThread(function string) bool {
+	return strings.Contains(function, "System.Threading.Thread.StartCore(") || strings.Contains(function, "System.Threading.Thread.StartInternal(")
+}
+
+// Errors of Linux and macOS for files, which are the HRESULTs of exceptions: too many in the system, and in the process (ENFILE, EMFILE).
+const (
+	tooManyInSystem = 23
+	tooManyFiles    = 24
+)
+
+// fileless names an exception that another thread handles because the process has too many files, or returns the zero Statement.
+func (d *describer) fileless() answer.Statement {
+	if !d.p.Target().Platform().FaultsAreSignals() {
+		return answer.Statement{}
+	}
+	for i := range d.died.carried {
+		x := &d.died.carried[i]
+		if x.in == nil || d.died.Thread != nil && x.thread.Managed == d.died.Thread.Managed {
+			continue
+		}
+		e, err := dac.CodeOf(d.rt).DescribeException(x.thrown, dac.ExceptionOptions{})
+		if err == nil && e.Type.S == "System.IO.IOException" && (e.HResult == tooManyInSystem || e.HResult == tooManyFiles) && e.Message != nil && e.Message.Err == nil {
+			return words.OtherHandles.Of(threadSays(x.thread), words.Type(e.Type.S), words.Text(clipped(e.Message.S)))
+		}
+	}
+	return answer.Statement{}
+}
+
 // meaning returns the evidence for what root's type means in x. If the runtime threw x, the usual meaning applies. If
 // the program's own code threw it, meaning marks root as unusual. The statement is zero without evidence.
 func (d *describer) meaning(root *Fault, x *answer.Exception) answer.Statement {
@@ -226,6 +258,10 @@ func (d *describer) meaning(root *Fault, x *answer.Exception) answer.Statement {
 		return words.FailedRecord.Of(words.N(f.Heap), words.N(f.Collection))
 	}
 	root.Unusual = true
+	if len(x.Frames) > 0 && startsThread(x.Frames[0].Function.S) {
+		root.Cause = words.MeansNoThread.Of()
+		return words.RefusedThread.Of(words.Method(x.Frames[0].Function.S))
+	}
 	return words.NoneFailed.Of()
 }
 

@@ -12,7 +12,7 @@ import (
 // so that an exception which nobody catches has all methods of the thread, or those up to native code that it can't pass.
 type passage struct {
 	method answer.Statement // the outermost method in the stack trace
-	caller answer.Statement // the method that called it, which the exception has not reached; zero if that is not known, or there is none
+	caller answer.Statement // the method that called it, which the exception has not reached; zero if no such method is known
 }
 
 // within reports whether the exception has methods of the thread before it.

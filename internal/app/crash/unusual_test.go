@@ -47,6 +47,10 @@ func TestUnusual(t *testing.T) {
 	fault, evidence := crash.Meaning(crash.NewSubject(zoo.Default()), all, crash.Fault{Type: memory}, &answer.Exception{})
 	assert.True(t, fault.Unusual)
 	assert.Contains(t, evidence, "the GC records no failed allocation")
+	start := answer.TraceFrame{Function: answer.Text{S: "System.Private.CoreLib.dll!System.Threading.Thread.StartCore()"}}
+	fault, evidence = crash.Meaning(crash.NewSubject(zoo.Default()), all, crash.Fault{Type: memory}, &answer.Exception{Frames: []answer.TraceFrame{start}})
+	assert.Contains(t, fault.Cause.Text, "the system started no further thread")
+	assert.Contains(t, evidence, "Thread.StartCore() throws it")
 	unusual, _ = ask("Shop.OrderException", frames[0])
 	assert.False(t, unusual, "there is none")
 

@@ -49,7 +49,7 @@ type callee struct {
 	owner   uint32 // the row of its class
 	name    string
 	bare    string // the name without the type
-	starts  string // the method that starts the state machine of which this is the MoveNext, or ""
+	starts  string // the method that starts the state machine, if this is its MoveNext, or ""
 	boxed   bool   // it is that of an async method: its box shows whether it goes on
 	static  bool
 	virtual bool
