@@ -3,6 +3,7 @@ package locks
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
@@ -161,6 +162,19 @@ func (s *survey) stack(stack *answer.AsyncStack, known map[target.Addr]*thing) e
 		}
 	}
 	return nil
+}
+
+// boxes yields the suspended methods of the operations, some more than once.
+func (s *survey) boxes() iter.Seq[target.Addr] {
+	return func(yield func(target.Addr) bool) {
+		for _, op := range s.ops {
+			for _, a := range op.path {
+				if !yield(a) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // keep counts the memory of an operation with so many frames, and of its node in the graph of waits.

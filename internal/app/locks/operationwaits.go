@@ -495,23 +495,41 @@ const manyOnOne = 10
 // onePromise describes the promises that many suspended operations of the program wait for.
 func (g *grapher) onePromise(groups []*waiters) []answer.Verdict {
 	var out []answer.Verdict
+	of := map[target.Addr][]*waiters{}
+	var order []target.Addr
 	for _, w := range groups {
 		op := w.ops[0]
-		if w.thing.kind != answer.WaitPromise || w.thing.addr != 0 || w.Count < manyOnOne || !op.own || op.forgotten || g.lostThings[w.thing.source] ||
+		if w.thing.kind != answer.WaitPromise || w.thing.addr != 0 || !op.own || op.forgotten || g.lostThings[w.thing.source] ||
 			slices.ContainsFunc(w.ops, func(other *operation) bool { return other.leaf != op.leaf }) {
 			continue
 		}
-		if len(g.completing[w.thing.source].holders()) == 0 && g.blind(w.Count, w) {
+		if of[op.leaf] == nil {
+			order = append(order, op.leaf)
+		}
+		of[op.leaf] = append(of[op.leaf], w)
+	}
+	for _, leaf := range order {
+		alike, count := of[leaf], 0
+		for _, w := range alike {
+			count += w.Count
+		}
+		t := alike[0].thing
+		if count < manyOnOne || len(g.completing[t.source].holders()) == 0 && g.blind(count, alike...) {
 			continue
 		}
-		v := answer.Conclude(answer.FindingPromises, words.OnePromise.Of(words.N(w.Count), g.thingText(w.thing)), answer.StrengthRecorded, g.groupText(w))
-		v.Show = []string{"dumpobj " + addressText(op.leaf), "dumpasync -address " + addressText(w.First[0])}
-		v.Severity, v.Thing, v.Waiting = inTurn(w), g.thingText(w.thing).Text, boxes(w.ops)
-		if !g.completer(&v, w.thing) {
-			continue
+		v := answer.Conclude(answer.FindingPromises, words.OnePromise.Of(words.N(count), g.thingText(t)), answer.StrengthRecorded)
+		v.Severity, v.Thing, v.Show = inTurn(alike...), g.thingText(t).Text, []string{"dumpobj " + addressText(leaf)}
+		for i, w := range alike {
+			if i < listedOperations {
+				v.Because(g.groupText(w))
+				v.Show = append(v.Show, "dumpasync -address "+addressText(w.First[0]))
+			}
+			v.Waiting = append(v.Waiting, boxes(w.ops)...)
+			v.Sites = append(v.Sites, answer.Site{Method: w.Method, Does: string(t.kind), Count: w.Count})
 		}
-		v.Sites = []answer.Site{{Method: w.Method, Does: string(w.thing.kind), Count: w.Count}}
-		out = append(out, v)
+		if g.completer(&v, t) {
+			out = append(out, v)
+		}
 	}
 	return out
 }
@@ -684,7 +702,7 @@ func (g *grapher) passes(l *lock, waiting int) bool {
 // queued reports whether all that may have entered a semaphore, as many as may enter it, go on: what they await has completed, or they wait for
 // nothing but their turn in the thread pool. If they are more than may enter it, a thread that runs has just passed it on to another of them.
 func (g *grapher) queued(l *lock, u *semaphoreUse) bool {
-	return (l.most == math.MaxInt32 || int64(len(u.holders)) >= l.most) && !slices.ContainsFunc(u.holders, func(h holder) bool {
+	return (l.most == math.MaxInt32 || int64(len(u.holders)) >= l.most) && !g.starves(l, u) && !slices.ContainsFunc(u.holders, func(h holder) bool {
 		if h.thread != nil {
 			return !u.crowded(l) || !g.runs(h.thread)
 		}
@@ -706,7 +724,21 @@ func (g *grapher) takesTurns(l *lock, u *semaphoreUse, waiting, most int) bool {
 
 // soonFree reports whether a semaphore is soon free for all who wait.
 func (g *grapher) soonFree(l *lock, u *semaphoreUse, waiting, most int) bool {
-	return g.course().turns(l, u, waiting, most).moves
+	return !g.starves(l, u) && g.course().turns(l, u, waiting, most).moves
+}
+
+// starves reports whether most workers of a starved thread pool wait for a semaphore that suspended code has entered: this needs a worker to go on.
+func (g *grapher) starves(l *lock, u *semaphoreUse) bool {
+	workers := 0
+	for _, w := range g.s.waits {
+		if w.lock == l && w.thread != nil && w.thread.Managed != nil && w.thread.Managed.State&dac.ThreadPoolWorker != 0 {
+			workers++
+		}
+	}
+	if workers == 0 || !slices.ContainsFunc(u.holders, func(h holder) bool { return h.thread == nil }) || g.s.pool == nil && g.s.queued() != nil {
+		return false
+	}
+	return 2*workers > len(g.s.pool.Workers) && slices.ContainsFunc(g.s.pool.Verdicts, func(v answer.Verdict) bool { return v.Kind == answer.FindingStarved })
 }
 
 // pauseOf returns for how long a holder stands in a delay, a sleep or a timed wait, if it does and the dump has the time.

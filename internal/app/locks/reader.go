@@ -219,7 +219,7 @@ func (r *Reader) survey(ctx context.Context, g *answer.Gaps, lose func(error), o
 		return nil, err
 	}
 	s.code = reach.New(ctx, reach.Source{Binder: r.b, Heap: r.heap, Walker: r.walker, Threads: r.threads, Tasks: s.found.tasks,
-		Suspended: func() (*tasks.Set, bool) { return s.set, !s.setLost }})
+		Suspended: func() (*tasks.Set, bool) { return s.set, !s.setLost }, Boxes: s.boxes})
 	s.thin()
 	for found, err := range objects.BoundObjects[*primitive](ctx, r.b, r.heap, nil, o) {
 		if ctx.Err() != nil {

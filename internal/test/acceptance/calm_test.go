@@ -19,11 +19,11 @@ var calm = []struct {
 	says     string
 }{
 	{"polls", answer.NoFinding, "", ""},
-	{"promise", answer.FindingPromises, answer.SeverityHigh, "40 suspended operations wait for one task, a promise in Quay.M.news"},
-	{"canceled", answer.FindingPromises, answer.SeverityHigh, "40 suspended operations wait for one task, a promise (TaskCompletionSource"},
+	{"promise", answer.FindingPromises, answer.SeverityHigh, "40 suspended operations wait for a promise in Quay.M.news; no thread, suspended method or delegate that can still run leads to code that completes it"},
+	{"canceled", answer.FindingPromises, answer.SeverityHigh, "40 suspended operations wait for a promise (TaskCompletionSource); no thread, suspended method or delegate that can still run"},
 	{"consumers", answer.NoFinding, "", ""},
 	{"paused", answer.NoFinding, "", ""},
-	{"workers", answer.FindingPromises, answer.SeverityWarning, " suspended operations wait for one task, a promise in Quay.M.news"},
+	{"workers", answer.FindingPromises, answer.SeverityWarning, "20 suspended operations wait for one task, a promise in Quay.M.news"},
 	{"producers", answer.FindingPromises, answer.SeverityWarning, "20 suspended operations wait for a promise in Quay.M.full.room"},
 	{"five", answer.FindingPromises, answer.SeverityHigh, "20 suspended operations wait for a promise in Quay.M.jobs.takers"},
 	{"straight", answer.NoFinding, "", ""},

@@ -16,7 +16,7 @@ var reports = []struct {
 	finding           answer.FindingKind
 	says              string
 }{
-	{"BadBuckets", "trial", answer.FindingSpin, "in a loop of Tags.Table.Find that stores nothing, and the 2 Tags.Entry that it follows by Next form a circle"},
+	{"BadBuckets", "trial", answer.FindingSpin, "in a loop of Tags.Table.Find that ends only at null or at a key that it searches, and the 2 Tags.Entry that it follows by Next form a circle without that key"},
 	{"CctorTasks", "trial", answer.FindingDeadlock, `"encoder" runs the static constructor of Codec.Tables and waits for 40 tasks`},
 	{"DelayLeak", "trial", answer.FindingHolder, "40,000 timers that call System.Threading.Tasks.Task+DelayPromise.TimerCallback"},
 	{"DynamicTypes", "trial", answer.FindingAssemblies, "3,000 assemblies were made at run time (Reflection.Emit)"},
@@ -24,7 +24,7 @@ var reports = []struct {
 	{"LinkedTokens", "trial", answer.FindingHolder, "60,000 System.Threading.CancellationTokenSource+Linked1CancellationTokenSource, kept by static Gateway.Lifetime.Stopping"},
 	{"NestedGate", "trial", answer.FindingDeadlock, `"saver", in Vault.Store.Save, has likely entered Vault.Store.Gate (SemaphoreSlim) and waits for it once more`},
 	{"NoExit", "trial", answer.FindingEnding, "Main has returned; foreground threads keep the process alive"},
-	{"SchedulerBlock", "trial", answer.FindingBlocked, `waits for its turn in the task scheduler Turns.Single`},
+	{"SchedulerBlock", "trial", answer.FindingDeadlock, `waits for its turn in the task scheduler Turns.Single`},
 	{"ThreadSlots", "trial", answer.FindingHolder, "kept by thread static Search.PerThread.slots in 12 threads"},
 	{"TimerFlow", "trial", answer.FindingHolder, "kept by a timer that calls Site.Pool.Prune(System.Object), as the value of AsyncLocal Site.Ambient.Current when the timer was made"},
 	{"UiBlock", "trial", answer.FindingDeadlock, `"ui" blocks in Desk.Form.Click until a task completes: Desk.Form.LoadAsync, which can go on`},

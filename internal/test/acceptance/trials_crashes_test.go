@@ -54,7 +54,7 @@ var deaths = []struct {
 	{"free", "accessed 0x7fff12345", answer.StrengthLikely, "X.M.free(IntPtr), called from X.M.Main("},
 	{"div", "System.DivideByZeroException was not caught", answer.StrengthProved, "X.M.Main("},
 	{"corrupt", "accessed 0x41414141414141", answer.StrengthLikely, "called from System.GC.Collect(), the innermost method of the program on its stack: X.M.Corrupt()"},
-	{"two", "Exception was not caught: ", answer.StrengthProved, "X.M.<Main>m__"},
+	{"two", "Exception was not caught: ", answer.StrengthProved, "X.M.Main.<lambda>"},
 	{"rethrow", "System.ArgumentException was not caught: deep", answer.StrengthProved, "X.M.Inner()"},
 	{"edi", "System.ArgumentException was not caught: deep", answer.StrengthProved, "X.M.Inner()"},
 	{"filter", "System.ArgumentException was not caught: deep", answer.StrengthProved, "X.M.Inner()"},
@@ -69,8 +69,8 @@ var deaths = []struct {
 	{"nomsg", "System.Exception was not caught, in", answer.StrengthProved, "X.M.Main("},
 	{"bigalloc", "System.OutOfMemoryException was not caught (the garbage collector's last failed allocation is of ", answer.StrengthProved, "X.M.Main("},
 	{"lockstate", "System.Threading.SynchronizationLockException was not caught", answer.StrengthProved, "X.M.Main("},
-	{"sigterm", "the process aborted itself (SIGABRT)", answer.StrengthRecorded, "X.M.Main("},
-	{"exitcrash", "System.InvalidOperationException was not caught: in ProcessExit", answer.StrengthProved, "X.M.<Main>m__"},
+	{"sigterm", "the process sent itself SIGABRT (kill)", answer.StrengthRecorded, "X.M.kill"},
+	{"exitcrash", "System.InvalidOperationException was not caught: in ProcessExit", answer.StrengthProved, "X.M.Main.<lambda>"},
 	{"uehandler", "System.ArgumentException was not caught: deep", answer.StrengthProved, "X.M.Inner()"},
 	{"objnull", "(a null reference was used, or in unsafe code a pointer near 0)", answer.StrengthProved, "X.M.Main("},
 	{"castfail", "(an object was cast to a type that it does not have)", answer.StrengthProved, "X.M.Main("},
@@ -182,9 +182,9 @@ var endings = []struct {
 		"it had been thrown in Yard.M.Check(Int32), caught, and thrown again", "such as its handler"},
 	{"passed", "System.TimeoutException was not caught: pump 2 did not answer, in Debuggee.dll!Yard.M.Check(Int32)", answer.StrengthProved, "", "had been thrown"},
 	{"drain", "System.TimeoutException was not caught: pump 2 did not answer, in Debuggee.dll!Yard.M.Check(Int32)", answer.StrengthProved, "such as a finally block", "had been thrown"},
-	{"ring", "System.NullReferenceException was not caught: Object reference not set to an instance of an object, in Debuggee.dll!Yard.Bell+<Ring>",
+	{"ring", "System.NullReferenceException was not caught: Object reference not set to an instance of an object, in Debuggee.dll!Yard.Bell.Ring,",
 		answer.StrengthProved, "Yard.Bell.Ring is async void: none of its callers can catch what it throws", ""},
-	{"forward", "in Debuggee.dll!Yard.Bell+<RingAsync>", answer.StrengthProved, "Yard.Bell.Forward is async void", "RingAsync is async void"},
+	{"forward", "in Debuggee.dll!Yard.Bell.RingAsync", answer.StrengthProved, "Yard.Bell.Forward is async void", "RingAsync is async void"},
 	{"levels", "System.AccessViolationException was not caught", answer.StrengthLikely, "the process's own mapping of /tmp/yard-levels did not give the memory", "that is not its own"},
 	{"levelsnative", "called as Yard.M.memchr(IntPtr, Int32, IntPtr), called from Yard.M.Main(", answer.StrengthLikely, "is in the process's own mapping of /tmp/yard-levels", ""},
 	{"copy", "System.AccessViolationException was not caught: Attempted to read or write protected memory. This is often an indication that other memory is corrupt, in Yard.M.Copy(IntPtr)",
@@ -249,7 +249,7 @@ func TestNulls(t *testing.T) {
 func TestFaultCrashes(t *testing.T) {
 	p := newTrial(t, "Faults.cs")
 	for kind, says := range map[string]string{
-		"threadcrash": "System.FormatException was not caught: line 17: '12,x' is no number, in Debuggee.dll!Depot.M.<Main>m__F(); with an inner exception that has no stack trace: System.ArgumentException: x",
+		"threadcrash": "System.FormatException was not caught: line 17: '12,x' is no number, in Debuggee.dll!Depot.M.Main.<lambda>(); with an inner exception that has no stack trace: System.ArgumentException: x",
 		"failfast":    "the program called Environment.FailFast: queue corrupted, in Depot.M.Main(System.String[]); its exception: System.InvalidOperationException: checksum",
 	} {
 		crashed(t, p.open(t, "crash", kind), says, answer.StrengthProved)
@@ -264,17 +264,17 @@ var ends = []struct {
 	{"debugfail", "an assertion of the program failed (Debug.Assert or Debug.Fail): the mill has no water, in Mill.M.Main(", answer.StrengthProved},
 	{"failfastempty", "the program called Environment.FailFast; its message is empty, in Mill.M.Main(", answer.StrengthProved},
 	{"failfastonly", "the program called Environment.FailFast; its message was not found, in Mill.M.Main(System.String[]); its exception: System.InvalidOperationException: only an exception", answer.StrengthProved},
-	{"failfastpool", "the program called Environment.FailFast: from the pool, in Mill.M.<Main>m__", answer.StrengthProved},
+	{"failfastpool", "the program called Environment.FailFast: from the pool, in Mill.M.Main.<lambda>(", answer.StrengthProved},
 	{"failfastcctor", "the program called Environment.FailFast: no configuration, in Mill.FailsFast..cctor()", answer.StrengthProved},
 	{"abortcctor", "native code aborted the process (abort, or an assertion), called as Mill.M.abort(), called from Mill.Aborts..cctor()", answer.StrengthLikely},
-	{"asyncmain", "System.InvalidOperationException was not caught: in an async Main, in Debuggee.dll!Mill.M+<Fails>", answer.StrengthProved},
+	{"asyncmain", "System.InvalidOperationException was not caught: in an async Main, in Debuggee.dll!Mill.M.Fails,", answer.StrengthProved},
 	{"pool", "System.InvalidOperationException was not caught: in the pool, in", answer.StrengthProved},
 	{"mutual", "called itself through Mill.M.P", answer.StrengthProved},
 	{"limit", "System.OutOfMemoryException was not caught (the garbage collector's last failed allocation is of 100056 bytes: no more memory could be committed)", answer.StrengthProved},
 	{"strlenlow", "accessed 0x10, called as Mill.M.strlen(IntPtr), called from Mill.M.Main(", answer.StrengthLikely},
 	{"waitallfails", "System.AggregateException was not caught; caused by System.FormatException: first, in", answer.StrengthProved},
 	{"continued", "System.AggregateException was not caught; caused by System.FormatException: first, in", answer.StrengthProved},
-	{"lazyfails", "System.FormatException was not caught: no plan, in Debuggee.dll!Mill.M.<Main>m__", answer.StrengthProved},
+	{"lazyfails", "System.FormatException was not caught: no plan, in Debuggee.dll!Mill.M.Main.<lambda>(", answer.StrengthProved},
 }
 
 // TestEnds checks the first finding for processes that ended.

@@ -33,7 +33,8 @@ namespace Quarry
         static void Crushes() { while (true) { string s; lock (Pit.carts) { while (Pit.carts.Count == 0) Monitor.Wait(Pit.carts); s = Pit.carts.Dequeue(); } Pit.rock += s.Length; } }
         static void CrushesIf() { while (true) { lock (Pit.carts) { if (Pit.carts.Count < 1) Monitor.Wait(Pit.carts); if (Pit.carts.Count > 0) Pit.rock += Pit.carts.Dequeue().Length; } } }
         static void Fills(int n) { lock (Pit.carts) for (int i = 0; i < n; i++) Pit.carts.Enqueue("cart " + i); }
-        // Healthy: it waits until the shift begins, or until all carts are empty.
+        // Healthy where the foreman comes: it waits until the shift begins, or until all carts are empty. Without him nobody begins the shift or empties them.
+        static void Foreman() { Thread.Sleep(600000); lock (Pit.carts) { Pit.shift = true; Pit.carts.Clear(); Monitor.PulseAll(Pit.carts); } }
         static void CrushesInShift() { lock (Pit.carts) { while (Pit.carts.Count == 0 || !Pit.shift) Monitor.Wait(Pit.carts); Pit.rock += Pit.carts.Dequeue().Length; } }
         static void Closes() { lock (Pit.carts) { while (Pit.carts.Count > 0) Monitor.Wait(Pit.carts); Pit.rock++; } }
         // Healthy: the crushers that are awake take the carts one by one.
@@ -67,10 +68,12 @@ namespace Quarry
                 case "locked": T("blaster", BlastsLocked); Thread.Sleep(300); for (int i = 0; i < 2; i++) T("miner " + i, LeavesLocked); break;
                 case "lost": for (int i = 0; i < 3; i++) T("crusher " + i, Crushes); Thread.Sleep(300); Fills(40); break;
                 case "lostif": for (int i = 0; i < 3; i++) T("crusher " + i, CrushesIf); Thread.Sleep(300); Fills(40); break;
+                case "noshift": for (int i = 0; i < 3; i++) T("crusher " + i, CrushesInShift); Thread.Sleep(300); Fills(40); break;
+                case "neverempty": Fills(40); T("clerk", Closes); break;
                 // healthy
                 case "empty": for (int i = 0; i < 3; i++) T("crusher " + i, Crushes); break;
-                case "shift": for (int i = 0; i < 3; i++) T("crusher " + i, CrushesInShift); Thread.Sleep(300); Fills(40); break;
-                case "closes": T("clerk", Closes); Fills(40); T("clerk 2", Closes); break;
+                case "shift": T("foreman", Foreman); for (int i = 0; i < 3; i++) T("crusher " + i, CrushesInShift); Thread.Sleep(300); Fills(40); break;
+                case "closes": T("foreman", Foreman); T("clerk", Closes); Fills(40); T("clerk 2", Closes); break;
                 case "slow": for (int i = 0; i < 3; i++) T("crusher " + i, CrushesSlowly); Thread.Sleep(300); Fills(40); lock (Pit.carts) Monitor.Pulse(Pit.carts); break;
                 case "carries": for (int i = 0; i < 3; i++) T("carrier " + i, Carries); Thread.Sleep(300); Fills(40); lock (Pit.carts) Monitor.Pulse(Pit.carts); break;
                 case "others": T("blaster", Blasts); for (int i = 0; i < 2; i++) T("miner " + i, Leaves); T("watch", SoundsByOthers); break;

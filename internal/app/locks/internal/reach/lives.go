@@ -59,6 +59,7 @@ func (c *Code) WholeGraph() (g *graph.Graph, ctx context.Context, done func()) {
 
 // Later returns the nodes of a graph that code which runs later may find, or nil if it was stopped. It does not go on at a node that without reports.
 func (c *Code) Later(ctx context.Context, g *graph.Graph, without func(graph.Node) bool) *graph.Set {
+	_, _ = c.Frames() // a frame that can't be read may read any of its variables
 	seen := g.NewSet()
 	todo := []graph.Node{g.Root()}
 	seen.Add(g.Root())
@@ -70,26 +71,53 @@ func (c *Code) Later(ctx context.Context, g *graph.Graph, without func(graph.Nod
 			todo = append(todo, n)
 		}
 	}
+	dropped, idle := c.dropped(g), c.uncanceled(g)
 	for steps := 0; len(todo) > 0; steps++ {
 		if steps%(1<<16) == 0 && ctx.Err() != nil {
 			return nil
 		}
 		n := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
-		if without != nil && without(n) {
+		if without != nil && without(n) || idle != nil && idle(n) {
 			continue
 		}
 		src := g.Source(n)
 		if src != nil && src.Static != nil && src.Static.Field != nil && cachesDelegate(src.Static.Field.Name) {
 			continue
 		}
+		unread := dropped[n]
 		for to := range c.Referents(g, n) {
-			if seen.Add(to) {
+			if !slices.Contains(unread, to) && seen.Add(to) {
 				todo = append(todo, to)
 			}
 		}
 	}
 	return seen
+}
+
+// dropped returns, by object with the variables of a suspended method, the delegates in variables that the method reads no more.
+func (c *Code) dropped(g *graph.Graph) map[graph.Node][]graph.Node {
+	out, seen := map[graph.Node][]graph.Node{}, map[target.Addr]bool{}
+	if c.Boxes == nil {
+		return out
+	}
+	for a := range c.Boxes() {
+		if seen[a] {
+			continue
+		}
+		seen[a] = true
+		in, list := c.Tasks.Unread(a)
+		n, ok := g.Node(in)
+		if !ok {
+			continue
+		}
+		for _, d := range list {
+			if to, ok := g.Node(d); ok {
+				out[n] = append(out[n], to)
+			}
+		}
+	}
+	return out
 }
 
 // Referents yields what a node refers to, without the variables of a frame that its method reads no more.

@@ -6,6 +6,7 @@ package reach
 
 import (
 	"context"
+	"iter"
 
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/graph"
@@ -27,6 +28,8 @@ type Source struct {
 	Whole func() bool
 	// Suspended returns the suspended methods of the heap, or false if they could not be read.
 	Suspended func() (*tasks.Set, bool)
+	// Boxes yields the suspended methods that wait, some more than once.
+	Boxes func() iter.Seq[target.Addr]
 	// Graph returns the graph of the heap with all roots and references. It is nil if the heap is not whole: then each object may live.
 	Graph func() (*graph.Graph, error)
 }
