@@ -141,10 +141,11 @@ func taking(p *answer.ThreadPool) bool {
 // fewItems is how many items for each worker a burst of work leaves for a moment.
 const fewItems = 10
 
-// Thresholds of a growing queue. One dump does not show growth, and a batch of work may just have arrived.
+// Thresholds of a growing queue. One dump does not show growth, and a batch of work may just have arrived: some hundred items for each worker. No item
+// records since when it waits. Where all work, a new one waits for five seconds behind longPile items for each worker that take 10 ms each.
 const (
 	pile     = 100  // items for each worker, if workers are free and take no item for stallMs
-	longPile = 1000 // items for each worker, if all work
+	longPile = 500  // items for each worker, if all work
 	stallMs  = 1000 // twice as long as the pool waits before it adds a worker to one that took nothing (PortableThreadPool.GateThread)
 
 	longStallMs = 10 * stallMs // the few items that wait have waited for long
