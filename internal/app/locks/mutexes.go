@@ -2,6 +2,7 @@ package locks
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"github.com/sosgo/sosgo/internal/app/locks/internal/reach"
 	"github.com/sosgo/sosgo/internal/app/tasks"
 	"github.com/sosgo/sosgo/internal/words"
+	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
@@ -118,7 +120,8 @@ func (c *course) mutex(o objects.Object) pace {
 			return pace{}
 		}
 		p := c.all(holders, c.g.atHandle(o.Addr), crowd)
-		p.moves = (p.moves || p.timed && p.turn <= patiently && c.g.standBy(o.Addr)) && !c.g.repeating(holders)
+		repeats, patient := c.g.repeating(holders), p.timed && p.turn <= patiently && c.g.standBy(o.Addr)
+		p.moves = p.moves && !repeats || patient && (!repeats || !slices.ContainsFunc(holders, func(h holder) bool { return !c.g.s.works(&h) }))
 		return p
 	})
 }
@@ -142,12 +145,55 @@ func (s *survey) asksAgain(t *stackwalk.Thread) bool {
 			return false
 		}
 		method, parameters, err := s.found.tasks.CalledAt(f.md, at, "WaitHandle")
-		if err != nil || !entersKernel(method) || !slices.Equal(parameters, []string{"Int32"}) {
+		loops, lerr := ilflow.Around(f.body.Code, at)
+		if err != nil || lerr != nil || len(loops) == 0 {
 			return false
 		}
-		ms, known := ilflow.ArgumentBehind(f.body.Code, at)
+		unit, called := time.Millisecond, entersKernel(method) && slices.Equal(parameters, []string{"Int32"})
+		if u, ok := spans[method]; ok { // the argument of the wait
+			wait, parameters, err := s.found.tasks.CalledAt(f.md, at, "WaitHandle", slices.Collect(maps.Keys(spans))...)
+			unit, called = u, err == nil && entersKernel(wait) && slices.Equal(parameters, []string{"System.TimeSpan"})
+		}
+		n, known := ilflow.ArgumentBehind(f.body.Code, at)
+		return called && known && n > 0 && time.Duration(n)*unit <= patiently
+	}
+	return false
+}
+
+// spans are the methods that make a TimeSpan of a number, with their units.
+var spans = map[string]time.Duration{"TimeSpan.FromMilliseconds": time.Millisecond, "TimeSpan.FromSeconds": time.Second}
+
+// works reports whether a thread that holds something goes on in a loop in which it does something beside waiting: it stores in a field or calls code of the
+// program, in the holder's method itself.
+func (s *survey) works(h *holder) bool {
+	if h.thread == nil {
+		return false
+	}
+	for f, err := range s.programFrames(h.thread) {
+		if err != nil {
+			return false
+		}
+		if f.Frame.SP != h.frame {
+			continue
+		}
+		at, err := ilOffset(&f.Frame)
+		if err != nil {
+			return false
+		}
 		loops, err := ilflow.Around(f.body.Code, at)
-		return err == nil && known && ms > 0 && time.Duration(ms)*time.Millisecond <= patiently && len(loops) > 0
+		if err != nil {
+			return false
+		}
+		for in, err := range metadata.Instructions(f.body.Code) {
+			if err != nil {
+				return false
+			}
+			op := in.Opcode.String()
+			does := op == "stfld" || op == "stsfld" || strings.HasPrefix(op, "call") && in.Token().Table() == metadata.TableMethodDef
+			if does && slices.ContainsFunc(slices.Collect(maps.Keys(loops)), func(start int) bool { return start > h.entered && start <= in.Offset && in.Offset < loops[start] }) {
+				return true
+			}
+		}
 	}
 	return false
 }

@@ -245,8 +245,8 @@ func (r *Reader) CallsAround(md *dac.MethodDesc, il int, this Receiver) (*Around
 
 // CalledAt returns the method, with its type and without the namespace, that md's IL calls at an offset, and the types of its parameters. One without a
 // name is empty text. method is "" if there is no call. If class is not "", accessors of properties of other classes before a call of that class are skipped:
-// they stand in the same statement, as gate.Signal.WaitOne().
-func (r *Reader) CalledAt(md *dac.MethodDesc, il int, class string) (method string, parameters []string, err error) {
+// they stand in the same statement, as gate.Signal.WaitOne(). So are calls of the methods skipped.
+func (r *Reader) CalledAt(md *dac.MethodDesc, il int, class string, skipped ...string) (method string, parameters []string, err error) {
 	if r == nil || r.code == nil || md == nil {
 		return "", nil, target.Unsupportedf("no method")
 	}
@@ -264,7 +264,7 @@ func (r *Reader) CalledAt(md *dac.MethodDesc, il int, class string) (method stri
 			i = n
 			break
 		}
-		if !strings.HasPrefix(nameOf(sites[n].Method), "get_") {
+		if !strings.HasPrefix(nameOf(sites[n].Method), "get_") && !slices.Contains(skipped, sites[n].Method) {
 			break
 		}
 	}

@@ -1,6 +1,7 @@
 package ilflow
 
 import (
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,7 +22,7 @@ func Constant(in *metadata.Instruction) (value int64, ok bool) {
 	return 0, false
 }
 
-// ArgumentBehind returns the constant that code passes as the last argument of the first call at an offset or behind it.
+// ArgumentBehind returns the constant, a whole number, that code passes as the last argument of the first call at an offset or behind it.
 func ArgumentBehind(il []byte, offset int) (value int64, known bool) {
 	for in, err := range metadata.Instructions(il) {
 		if err != nil {
@@ -30,7 +31,12 @@ func ArgumentBehind(il []byte, offset int) (value int64, known bool) {
 		if in.Offset >= offset && isCall(&in) {
 			return value, known
 		}
-		value, known = Constant(&in)
+		if name := in.Opcode.String(); name != "conv.i8" {
+			value, known = Constant(&in)
+			if name == "ldc.r8" && math.Trunc(in.Float()) == in.Float() {
+				value, known = int64(in.Float()), true
+			}
+		}
 	}
 	return 0, false
 }
