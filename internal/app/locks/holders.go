@@ -71,6 +71,7 @@ const (
 type hiding struct {
 	method answer.Text
 	call   string
+	box    target.Addr // of a suspended method; 0 for a thread's
 }
 
 // An entry is a method that enters a semaphore for its caller, as AsyncLock.LockAsync does: it waits for the semaphore
@@ -124,9 +125,9 @@ func hidden(done, later []tasks.Call) string {
 }
 
 // hides records that a method may have entered any semaphore.
-func (s *survey) hides(method answer.Text, call string) {
+func (s *survey) hides(method answer.Text, call string, box target.Addr) {
 	for _, u := range s.uses {
-		u.hiding = append(u.hiding, hiding{method, call})
+		u.hiding = append(u.hiding, hiding{method, call, box})
 	}
 }
 
@@ -221,7 +222,7 @@ func (s *survey) entered(waits map[target.Addr]*operation) (entries []entry, err
 			u.add(h)
 		}
 		if call := hidden(m.Calls, m.Later); call != "" {
-			s.hides(m.Name, call)
+			s.hides(m.Name, call, m.Object)
 		}
 		if op == nil {
 			continue
@@ -496,7 +497,7 @@ func (s *survey) threadsInside(entries []entry) {
 					gives, call := s.frameUses(used, t, &f, m, waiting, leaving)
 					leaving = leaving && !gives
 					if call != "" && unseen.call == "" {
-						unseen = hiding{answer.Text{S: m.name}, call}
+						unseen = hiding{method: answer.Text{S: m.name}, call: call}
 					}
 					if wraps, _ := s.found.tasks.EntersFor(md); !wraps {
 						waiting = nil // its callers do not stand in this wait
@@ -506,7 +507,7 @@ func (s *survey) threadsInside(entries []entry) {
 			blind = blind || err != nil
 		}
 		if unseen.call != "" {
-			s.hides(unseen.method, unseen.call)
+			s.hides(unseen.method, unseen.call, 0)
 		}
 		for _, u := range s.uses {
 			if has := used[u]; has != stakeNone && has != stakeHolds {

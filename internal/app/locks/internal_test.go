@@ -145,9 +145,9 @@ func TestNobody(t *testing.T) {
 		{semaphoreUse{gives: true, inside: []user{{thread: left, sure: true}}}, false, answer.StrengthPossible, "1 other thread is in a method"},
 		{semaphoreUse{gives: true, inside: []user{{thread: stuck}, {thread: brief, sure: true}}}, false, "", ""}, // it has come past
 		{semaphoreUse{gives: true, holders: []holder{{strength: answer.StrengthPossible}}}, false, answer.StrengthPossible, "may have entered it"},
-		{semaphoreUse{gives: true, hiding: []hiding{{answer.Text{S: "Store.Save"}, "IGate.EnterAsync"}}}, false, answer.StrengthPossible,
+		{semaphoreUse{gives: true, hiding: []hiding{{method: answer.Text{S: "Store.Save"}, call: "IGate.EnterAsync"}}}, false, answer.StrengthPossible,
 			"1 method may have: Store.Save is past IGate.EnterAsync"},
-		{semaphoreUse{hiding: []hiding{{answer.Text{S: "Store.Save"}, "Func.Invoke"}}}, false, "", ""}, // a signal
+		{semaphoreUse{hiding: []hiding{{method: answer.Text{S: "Store.Save"}, call: "Func.Invoke"}}}, false, "", ""}, // a signal
 		{semaphoreUse{}, false, "", ""}, // a signal
 	} {
 		l := &lock{most: 1}

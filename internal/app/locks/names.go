@@ -1,6 +1,7 @@
 package locks
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -18,6 +19,9 @@ func (s *survey) nameObjects(wanted map[target.Addr]bool, walk bool, o heap.Scan
 		return s.ctx.Err()
 	}
 	s.gaps.Note(err)
+	if walk {
+		s.nameByCollection(names, o)
+	}
 	s.names, s.classes, s.inside = map[target.Addr]string{}, map[target.Addr]string{}, map[target.Addr]target.Addr{}
 	for a, name := range names {
 		s.names[a], s.classes[a], s.inside[a] = name.Text, name.Class, name.Holder
@@ -39,6 +43,57 @@ func (s *survey) nameObjects(wanted map[target.Addr]bool, walk bool, o heap.Scan
 		s.names[a], s.classes[a] = name+"."+field, s.classes[c.collection]
 	}
 	return nil
+}
+
+// nameByCollection gives objects in a node of a collection of the class library the name of the field with the collection. It reads the graph of the heap, if there
+// is one, and leaves other names as they are.
+func (s *survey) nameByCollection(names map[target.Addr]flows.Name, o heap.ScanOptions) {
+	if !slices.ContainsFunc(slices.Collect(maps.Values(names)), func(name flows.Name) bool { return name.Holder != 0 && s.isPart(name.Holder) }) || s.graph == nil {
+		return
+	}
+	g, err := s.graph()
+	if err != nil {
+		return
+	}
+	ctx, done, err := g.Use(s.ctx)
+	if err != nil {
+		return
+	}
+	defer done()
+	d, err := g.Dominators(ctx)
+	if err != nil {
+		return
+	}
+	in, wanted := map[target.Addr]target.Addr{}, map[target.Addr]bool{} // by object: the collection
+	for a, name := range names {
+		if name.Holder == 0 || !s.isPart(name.Holder) {
+			continue
+		}
+		n, ok := g.Node(name.Holder)
+		for range maxCarried {
+			if !ok || !g.IsObject(n) || !s.isPart(g.Address(n)) {
+				break
+			}
+			n = d.Idom(n)
+		}
+		if ok && g.IsObject(n) && strings.HasPrefix(s.typeOf(g.Address(n)).S, "System.Collections.") {
+			in[a] = g.Address(n)
+			wanted[in[a]] = true
+		}
+	}
+	of, err := flows.Names(s.ctx, s.r.b, s.r.heap, wanted, flows.NamesOptions{Walk: true, Scan: o})
+	s.gaps.Note(err)
+	for a, c := range in {
+		if name := of[c]; name.Text != "" {
+			names[a] = flows.Name{Text: name.Text, Class: name.Class, Holder: names[a].Holder}
+		}
+	}
+}
+
+// isPart reports whether an object is a node of a collection of the class library, a table of its nodes, or an array.
+func (s *survey) isPart(a target.Addr) bool {
+	class := s.typeOf(a).S
+	return strings.HasPrefix(class, "System.Collections.") && (strings.Contains(class, "+") || strings.HasSuffix(class, "[]"))
 }
 
 // promiseOwners finds what holds the promises that suspended code waits for: a collection or a TaskCompletionSource.

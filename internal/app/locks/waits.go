@@ -81,7 +81,7 @@ func (r *Reader) Waits(ctx context.Context, o Options) (*answer.Waits, error) {
 	if err := g.crossings(); err != nil {
 		return nil, err
 	}
-	out.Verdicts = g.circles()
+	out.Verdicts = append(g.circles(), g.closed()...)
 	met, err := g.meetings()
 	if err != nil {
 		return nil, err
