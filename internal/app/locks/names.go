@@ -1,7 +1,7 @@
 package locks
 
 import (
-	"maps"
+	"cmp"
 	"slices"
 	"strings"
 
@@ -20,7 +20,7 @@ func (s *survey) nameObjects(wanted map[target.Addr]bool, walk bool, o heap.Scan
 	}
 	s.gaps.Note(err)
 	if walk {
-		s.nameByCollection(names, o)
+		s.nameByCollection(wanted, names, o)
 	}
 	s.names, s.classes, s.inside = map[target.Addr]string{}, map[target.Addr]string{}, map[target.Addr]target.Addr{}
 	for a, name := range names {
@@ -45,10 +45,16 @@ func (s *survey) nameObjects(wanted map[target.Addr]bool, walk bool, o heap.Scan
 	return nil
 }
 
-// nameByCollection gives objects in a node of a collection of the class library the name of the field with the collection. It reads the graph of the heap, if there
-// is one, and leaves other names as they are.
-func (s *survey) nameByCollection(names map[target.Addr]flows.Name, o heap.ScanOptions) {
-	if !slices.ContainsFunc(slices.Collect(maps.Values(names)), func(name flows.Name) bool { return name.Holder != 0 && s.isPart(name.Holder) }) || s.graph == nil {
+// nameByCollection gives objects in a node of a collection of the class library the name of the field with the collection, and semaphores in a table of one, as those
+// for keys are. It reads the graph of the heap, if there is one, and leaves other names as they are.
+func (s *survey) nameByCollection(wanted map[target.Addr]bool, names map[target.Addr]flows.Name, o heap.ScanOptions) {
+	var from []target.Addr
+	for a := range wanted {
+		if name, ok := names[a]; ok && name.Holder != 0 && s.isPart(name.Holder) || !ok && s.uses[s.byObj[a]] != nil {
+			from = append(from, a)
+		}
+	}
+	if len(from) == 0 || s.graph == nil {
 		return
 	}
 	g, err := s.graph()
@@ -64,12 +70,12 @@ func (s *survey) nameByCollection(names map[target.Addr]flows.Name, o heap.ScanO
 	if err != nil {
 		return
 	}
-	in, wanted := map[target.Addr]target.Addr{}, map[target.Addr]bool{} // by object: the collection
-	for a, name := range names {
-		if name.Holder == 0 || !s.isPart(name.Holder) {
-			continue
+	in, collections := map[target.Addr]target.Addr{}, map[target.Addr]bool{} // by object: the collection
+	for _, a := range from {
+		n, ok := g.Node(cmp.Or(names[a].Holder, a))
+		if ok && names[a].Holder == 0 {
+			n = d.Idom(n)
 		}
-		n, ok := g.Node(name.Holder)
 		for range maxCarried {
 			if !ok || !g.IsObject(n) || !s.isPart(g.Address(n)) {
 				break
@@ -78,10 +84,10 @@ func (s *survey) nameByCollection(names map[target.Addr]flows.Name, o heap.ScanO
 		}
 		if ok && g.IsObject(n) && strings.HasPrefix(s.typeOf(g.Address(n)).S, "System.Collections.") {
 			in[a] = g.Address(n)
-			wanted[in[a]] = true
+			collections[in[a]] = true
 		}
 	}
-	of, err := flows.Names(s.ctx, s.r.b, s.r.heap, wanted, flows.NamesOptions{Walk: true, Scan: o})
+	of, err := flows.Names(s.ctx, s.r.b, s.r.heap, collections, flows.NamesOptions{Walk: true, Scan: o})
 	s.gaps.Note(err)
 	for a, c := range in {
 		if name := of[c]; name.Text != "" {

@@ -221,7 +221,9 @@ func holders(_ context.Context, q *Answers) (view, error) {
 			v.beside = true // the finding of the handles has it
 			continue
 		}
-		v.found = append(v.found, holder(list, l))
+		f := holder(list, l)
+		q.behindQueue(&f, list[0], l)
+		v.found = append(v.found, f)
 		if len(v.found) == mostHolders {
 			break
 		}
@@ -329,6 +331,18 @@ func alike(suspects []answer.Suspect) (out [][]*answer.Suspect) {
 // leadsThrough reports whether the path to s leads through other.
 func leadsThrough(s, other *answer.Suspect) bool {
 	return slices.ContainsFunc(s.Path.Objects, func(step answer.PathStep) bool { return step.Address == other.Point.Address })
+}
+
+// behindQueue adds to a finding about a holder that it follows from a blocked finalizer, if the objects are those that await finalization behind it.
+func (q *Answers) behindQueue(f *answer.Finding, s *answer.Suspect, l *answer.Leaks) {
+	m, ready := members(s), l.Finalizers.ReadyTypes
+	c, err := q.Crash.get()
+	if err != nil || m == nil || len(ready) == 0 || m.Type.S != ready[0].Type.S || 10*ready[0].Count < 9*m.Count {
+		return
+	}
+	if i := slices.IndexFunc(c.Verdicts, func(x answer.Verdict) bool { return x.Kind == answer.FindingFinalizers }); i >= 0 {
+		f.Clauses = append(f.Clauses, answer.Conclude(answer.NoFinding, words.Follows.Of(words.Text(string(answer.FindingFinalizers))), answer.Weakest(f.Strength, c.Verdicts[i].Strength)))
+	}
 }
 
 // mostHolders is how many holders become findings. The command leaks lists the others.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -122,8 +123,36 @@ func (q *Answers) overlaps(ctx context.Context) []answer.Verdict {
 			every = words.DueEvery.Of(words.Duration(time.Duration(*t.Period) * time.Millisecond))
 		}
 		v := answer.Conclude(answer.NoFinding, words.TimerOverlaps.Of(words.N(t.Running), words.Method(compilernames.Pretty(t.Method.S)), every), answer.StrengthRecorded)
-		v.Show = []string{"timerinfo"}
+		v.Show, v.Count = []string{"timerinfo"}, int(t.Running)
 		out = append(out, v)
+	}
+	return out
+}
+
+// manyOverlaps is how many callbacks of one timer must run at once to be a finding.
+const manyOverlaps = 3
+
+// piling returns the timers with so many callbacks at once that most of the busy workers run these: more come until the pool has no worker. It looks at timers only if
+// so many workers are in one method.
+func (q *Answers) piling(ctx context.Context, p *answer.ThreadPool) (out []answer.Finding) {
+	busy, in := 0, map[string]int{}
+	for i := range p.Workers {
+		if w := &p.Workers[i]; !w.Idle {
+			busy++
+			in[w.Activity.Caller.S]++
+		}
+	}
+	delete(in, "")
+	if !slices.ContainsFunc(slices.Collect(maps.Values(in)), func(n int) bool { return n >= manyOverlaps && 2*n > busy }) {
+		return nil
+	}
+	for _, x := range q.overlaps(ctx) {
+		if n := x.Count; n >= manyOverlaps && 2*n > busy {
+			x.Kind = answer.FindingPile
+			f := finding(x.Kind, x)
+			f.Severity, f.Next = answer.SeverityWarning, append(slices.Clone(x.Show), f.Next...)
+			out = append(out, f)
+		}
 	}
 	return out
 }
@@ -147,6 +176,9 @@ func pool(ctx context.Context, q *Answers) (view, error) {
 			f.Clauses = slices.Concat(f.Clauses, q.itemsThatSignal(), q.overlaps(ctx))
 		}
 		v.found = append(v.found, f)
+	}
+	if len(v.found) == 0 {
+		v.found = q.piling(ctx, p)
 	}
 	for i := range p.Verdicts {
 		if x := &p.Verdicts[i]; x.Strength == answer.StrengthUnknown {

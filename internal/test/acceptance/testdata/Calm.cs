@@ -69,11 +69,25 @@ namespace Quay
                 case "backoff": for (int i = 0; i < 25; i++) keep.Add(Retries()); break; // each caller sleeps until its next try
                 case "standby": lease.Wait(); T("leader", () => { while (true) { Thread.Sleep(500); sum++; } }); keep.Add(StandsBy()); break; // a standby asks every two seconds
                 case "timers": for (int i = 0; i < 500; i++) keep.Add(new Timer(o => sum++, null, 3600000 + i, 3600000)); break;
+                case "leader": for (int i = 0; i < 3; i++) T("node " + i, () => Leads(true)); break; // one leads and works, the others ask each second
+                case "idleleader": for (int i = 0; i < 3; i++) T("node " + i, () => Leads(false)); break; // its twin: it only waits for what nobody does
+                case "transfers": for (int i = 0; i < 4; i++) keep.Add(Transfers(i, (i + 1) % 4)); for (int i = 0; i < 4; i++) keep.Add(Transfers(i, (i + 2) % 4)); break; // a circle of four accounts, and four behind it
+                case "deposits": for (int i = 0; i < 3; i++) keep.Add(Transfers(i, i + 1)); keep.Add(Deposits(3)); for (int i = 0; i < 4; i++) keep.Add(Transfers(i, (i + 2) % 4)); break; // its twin: no circle, for one of them sleeps an hour
+                case "overlaps": keep.Add(new Timer(Prints, null, 10, 50)); Thread.Sleep(2500); break; // each callback takes eight times as long as the period
+                case "ticks": keep.Add(new Timer(Ticks, null, 10, 50)); break; // its twin
                 case "cache": for (int i = 0; i < 5000; i++) cache[i] = new byte[1200]; break; // 6 MB, and it does not grow
             }
             Thread.Sleep(1500);
             Say("READY 0"); Thread.Sleep(-1);
         }
         static Task Waiting(Task t) { return t; }
+        static readonly Mutex leads = new Mutex(); static volatile bool down;
+        static void Leads(bool works) { while (!down) { if (!leads.WaitOne(TimeSpan.FromSeconds(1))) continue; try { if (works) while (!down) { sum++; Thread.Sleep(200); } else while (!down) Thread.Sleep(200); } finally { leads.ReleaseMutex(); } } }
+        static SemaphoreSlim Of(int i) { lock (accounts) { SemaphoreSlim s; if (!accounts.TryGetValue(i, out s)) accounts[i] = s = new SemaphoreSlim(1, 1); return s; } }
+        static readonly Dictionary<int, SemaphoreSlim> accounts = new Dictionary<int, SemaphoreSlim>();
+        static async Task Transfers(int from, int to) { await Of(from).WaitAsync(); try { await Task.Delay(300); await Of(to).WaitAsync(); try { sum++; } finally { Of(to).Release(); } } finally { Of(from).Release(); } }
+        static async Task Deposits(int to) { await Of(to).WaitAsync(); try { await Task.Delay(3600000); } finally { Of(to).Release(); } }
+        static void Prints(object o) { lock (gate) Thread.Sleep(400); }
+        static void Ticks(object o) { lock (gate) Thread.Sleep(5); }
     }
 }

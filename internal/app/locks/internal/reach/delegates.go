@@ -86,9 +86,6 @@ func (d *Delegate) leads(leads *tasks.Leads, sought tasks.Sought) bool {
 // makes reports whether a delegate is for the method of a call that is sought.
 func (d *Delegate) makes(sought tasks.Sought) bool {
 	name, err := tasks.NameOf(d.Method)
-	if err != nil {
-		return true
-	}
 	on, ok := sought(name)
-	return ok && (on == 0 || d.On == on)
+	return (ok || err != nil) && (on == 0 || d.On == on || err != nil && d.On == 0)
 }
