@@ -217,7 +217,7 @@ var (
 	Reentered           = say("semaphore entered again", "deadlock: {holder} has likely entered {lock} and waits for it once more, in a method that it awaits; {wait}")
 	ThreadReenters      = say("semaphore entered again by a thread", "deadlock: {holder} has likely entered {lock} and waits for it once more, in a method that it calls; {wait}")
 	ReenteredMany       = say("semaphore entered again by many", "deadlock: {holder} and {more} more have likely entered {lock} and wait for it once more, in methods that they call; {wait}")
-	ClosedPermits       = say("semaphores of a field never released", "deadlock: {operations} suspended operations wait for {semaphores} semaphores in {field}, of which none may be entered; there are {methods} methods that may have entered one of them, as many as permits are taken, and all of them wait for one of them, the first {method}")
+	ClosedPermits       = say("semaphores of a field never released", "deadlock: {operations} suspended operations wait for {semaphores} semaphores in {field} without permits; {methods} methods may have entered one of them, as many as permits are taken, and each of these waits for one of them, the first {method}")
 	WhoeverEntered      = say("whoever has entered waits", "whichever of these methods has entered which of the semaphores: none of them goes on to release it")
 	NobodyUnread        = say("nobody found, not all read", "; nobody was found who has entered it, but not all could be read: {parts}")
 	UnreadParts         = say("unread parts", "parts of the heap or of the threads")

@@ -176,7 +176,7 @@ func (s *survey) works(h *holder) bool {
 		if f.Frame.SP != h.frame {
 			continue
 		}
-		at, err := ilOffset(&f.Frame)
+		at, err := reach.ILOffset(&f.Frame)
 		if err != nil {
 			return false
 		}

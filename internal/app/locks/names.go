@@ -54,10 +54,10 @@ func (s *survey) nameByCollection(wanted map[target.Addr]bool, names map[target.
 			from = append(from, a)
 		}
 	}
-	if len(from) == 0 || s.graph == nil {
+	if len(from) == 0 || !s.code.HasGraph() {
 		return
 	}
-	g, err := s.graph()
+	g, err := s.code.Graph()
 	if err != nil {
 		return
 	}

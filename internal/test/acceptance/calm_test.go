@@ -41,7 +41,7 @@ var calm = []struct {
 	{"cache", answer.NoFinding, "", ""},
 	{"leader", answer.NoFinding, "", ""},
 	{"idleleader", answer.FindingWait, answer.SeverityWarning, "2 threads wait for the same System.Threading.Mutex"},
-	{"transfers", answer.FindingDeadlock, answer.SeverityFatal, "8 suspended operations wait for 4 semaphores in Quay.M.accounts, of which none may be entered; there are 4 methods that may have entered one of them"},
+	{"transfers", answer.FindingDeadlock, answer.SeverityFatal, "8 suspended operations wait for 4 semaphores in Quay.M.accounts without permits; 4 methods may have entered one of them"},
 	{"deposits", answer.FindingPermits, answer.SeverityWarning, "nobody was found who has entered it"},
 	{"overlaps", answer.FindingPile, answer.SeverityWarning, "threads run Quay.M.Prints at once, the callback of one timer that is due every 50 ms"},
 	{"ticks", answer.NoFinding, "", ""},

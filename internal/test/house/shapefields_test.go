@@ -618,6 +618,7 @@ var absent = map[string]string{
 	"tasks.processHolder":         "6: Windows has a handle there",
 	"tasks.processState":          "6: Windows has a handle there",
 	"locks.registrations":         "31: a partition of the CancellationTokenSource has the callbacks",
+	"locks.sourceCallbacks":       "31: a partition of the CancellationTokenSource has the callbacks",
 	"interop.anchor":              "31: ComWrappers is of .NET 5 and later",
 	"interop.factory":             "31: ComWrappers is of .NET 5 and later",
 	"interop.holder":              "31 6 8 9: the wrappers are native there",

@@ -33,8 +33,8 @@ func ArgumentBehind(il []byte, offset int) (value int64, known bool) {
 		}
 		if name := in.Opcode.String(); name != "conv.i8" {
 			value, known = Constant(&in)
-			if name == "ldc.r8" && math.Trunc(in.Float()) == in.Float() {
-				value, known = int64(in.Float()), true
+			if f := in.Float(); name == "ldc.r8" && f == math.Trunc(f) && math.Abs(f) < math.MaxInt32 {
+				value, known = int64(f), true
 			}
 		}
 	}
