@@ -28,7 +28,8 @@ func TestClosed(t *testing.T) {
 		"other fields":  {func(g *grapher, _ []*lock) { g.s.alike = map[string]int{} }, false},
 	} {
 		list := []*lock{{most: 1}, {most: 1}}
-		s := &survey{gaps: &answer.Gaps{}, uses: map[*lock]*semaphoreUse{}, standing: map[target.Addr]*operation{}, names: map[target.Addr]string{}, alike: map[string]int{"Bank.locks": 2}}
+		s := &survey{gaps: &answer.Gaps{},
+			suspension: suspension{uses: map[*lock]*semaphoreUse{}, standing: map[target.Addr]*operation{}}, naming: naming{names: map[target.Addr]string{}, alike: map[string]int{"Bank.locks": 2}}}
 		for i, l := range list {
 			l.Kind, l.Address = answer.LockSemaphore, target.Addr(0x10*(i+1))
 			s.names[l.Address] = "Bank.locks"

@@ -151,8 +151,7 @@ func TestNobody(t *testing.T) {
 		{semaphoreUse{}, false, "", ""}, // a signal
 	} {
 		l := &lock{most: 1}
-		g := newGrapher(&survey{gaps: &answer.Gaps{}, lost: c.lost, suspension: suspension{uses: map[*lock]*semaphoreUse{l: &c.use}},
-			blockedThreads: blockedThreads{waits: waits}, inventory: inventory{on: map[target.Addr]target.Addr{inner.Address: 0x20}}})
+		g := newGrapher(&survey{gaps: &answer.Gaps{}, lost: c.lost, suspension: suspension{uses: map[*lock]*semaphoreUse{l: &c.use}}, blockedThreads: blockedThreads{waits: waits}, inventory: inventory{on: map[target.Addr]target.Addr{inner.Address: 0x20}}})
 		g.nodes()
 		v := answer.Conclude(answer.FindingPermits, words.Text("1 waits"), "")
 		assert.Equal(t, c.want != "", g.permits(&v, l))
@@ -470,8 +469,7 @@ func TestPasses(t *testing.T) {
 	} {
 		l := &lock{Lock: answer.Lock{Kind: answer.LockSemaphore}, most: 1}
 		s := &survey{gaps: &answer.Gaps{}, suspension: suspension{uses: map[*lock]*semaphoreUse{l: {gives: true, holders: []holder{c.holder}}},
-			standing: map[target.Addr]*operation{box: {box: box, leaf: task, thing: &thing{cause: c.cause}}}},
-			blockedThreads: blockedThreads{running: &running{tasks: map[target.Addr]*stackwalk.Thread{}}}}
+			standing: map[target.Addr]*operation{box: {box: box, leaf: task, thing: &thing{cause: c.cause}}}}, blockedThreads: blockedThreads{running: &running{tasks: map[target.Addr]*stackwalk.Thread{}}}}
 		if c.runs {
 			s.running.tasks[task] = thread
 		}

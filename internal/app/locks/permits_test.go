@@ -35,8 +35,7 @@ func doubtful(third *operation) (*grapher, []*lock) {
 			uses[l].holders = append(uses[l].holders, h)
 		}
 	}
-	s := &survey{gaps: &answer.Gaps{}, suspension: suspension{uses: uses, standing: standing},
-		naming: naming{names: map[target.Addr]string{0x10: "Slot.gate", 0x20: "Slot.gate"}, alike: map[string]int{"Slot.gate": 2}}}
+	s := &survey{gaps: &answer.Gaps{}, suspension: suspension{uses: uses, standing: standing}, naming: naming{names: map[target.Addr]string{0x10: "Slot.gate", 0x20: "Slot.gate"}, alike: map[string]int{"Slot.gate": 2}}}
 	s.ops = []*operation{standing[1], standing[2]}
 	return newGrapher(s), locks
 }
