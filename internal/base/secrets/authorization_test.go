@@ -73,17 +73,20 @@ func remarked(form string) string {
 	return text
 }
 
+// fragments are texts that end where a secret begins, or within one.
+var fragments = []string{
+	`<configuration><add key="SmtpPassword" value="`, `<add key='SmtpPassword' value='`, "password='", `password="`, `{"password":"`, `{"password":`, `{password: '`, `{"name":"password","value":"`, "<password>", "<password><![CDATA[",
+	`Authorization: Digest response="`, "Authorization: ", "Authorization: SSWS ", `Authorization: Token token="`, "curl -u a:", "--password ", `--password "`, "-----BEGIN PRIVATE KEY-----\n", "-----BEGIN PRIVATE KEY-----\nMIIEow\n", "password: |",
+	"Cookie: ", "Cookie: a=b; ", "machine h login l password ", "password={", `"passwords":["`, `"passwords":["a`, `password = """`, `password=\`, `password="\`, "password = N'", `password = @"`, "IDENTIFIED BY '", "ALTER ROLE bob PASSWORD '",
+	"password => '", "set -pass:", "ENV PASSWORD ", "bearer ", "https://a:b", "password:\n  value: \"", "- name: password\n  value: '", "ConvertTo-SecureString '", "password='a'", `password=""`, "hunter22", `password=hunter22\`, `{\"password\":\"`, `{\\\"password\\\":\\\"`,
+	"<input name=\"__RequestVerificationToken\" value=\"", "redis-cli -a '", "mysql -p'", "mysql -uroot -p", "sqlcmd -P ", "docker login -p", "curl -u a:", "redis-cli -a ", `_auth="`, "localhost:5432:db:user:",
+}
+
 // TestDocument: a text may end where a secret begins. The document of JSON around it stays one, and other texts stay.
 func TestDocument(t *testing.T) {
 	m := secrets.NewMasker()
 	m.Learn("password=hunter22")
-	for _, fragment := range []string{
-		`<configuration><add key="SmtpPassword" value="`, `<add key='SmtpPassword' value='`, "password='", `password="`, `{"password":"`, `{"password":`, `{password: '`, `{"name":"password","value":"`, "<password>", "<password><![CDATA[",
-		`Authorization: Digest response="`, "Authorization: ", "Authorization: SSWS ", `Authorization: Token token="`, "curl -u a:", "--password ", `--password "`, "-----BEGIN PRIVATE KEY-----\n", "-----BEGIN PRIVATE KEY-----\nMIIEow\n", "password: |",
-		"Cookie: ", "Cookie: a=b; ", "machine h login l password ", "password={", `"passwords":["`, `"passwords":["a`, `password = """`, `password=\`, `password="\`, "password = N'", `password = @"`, "IDENTIFIED BY '", "ALTER ROLE bob PASSWORD '",
-		"password => '", "set -pass:", "ENV PASSWORD ", "bearer ", "https://a:b", "password:\n  value: \"", "- name: password\n  value: '", "ConvertTo-SecureString '", "password='a'", `password=""`, "hunter22", `password=hunter22\`, `{\"password\":\"`, `{\\\"password\\\":\\\"`,
-		"<input name=\"__RequestVerificationToken\" value=\"", "redis-cli -a '", "mysql -p'", "mysql -uroot -p", "sqlcmd -P ", "docker login -p", "curl -u a:", "redis-cli -a ", `_auth="`, "localhost:5432:db:user:",
-	} {
+	for _, fragment := range fragments {
 		for range 3 { // texts may be JSON in JSON
 			line, err := json.Marshal([]map[string]string{{"text": fragment, "type": "System.String"}, {"text": "it's " + fragment}, {"text": "an \"ordinary\" text, it's one"}})
 			require.NoError(t, err)
@@ -98,4 +101,32 @@ func TestDocument(t *testing.T) {
 			fragment = string(b[1 : len(b)-1])
 		}
 	}
+}
+
+// TestCells: a text may end where a secret begins. Other cells of the line stay, if they are no secret of a name that stands beside them.
+func TestCells(t *testing.T) {
+	m := secrets.NewMasker()
+	m.Learn("password=hunter22")
+	line := func(cells ...string) string {
+		var ends []int
+		text := "0001: "
+		for _, c := range cells {
+			ends = append(ends, len(text), len(text)+len(c))
+			text += c + "  "
+		}
+		return m.Cells()(text+"12\n", ends)
+	}
+	for _, fragment := range fragments {
+		for _, other := range []string{"System.String", "an \"ordinary\" text, it's one", `{"a": 'b'}`} {
+			assert.True(t, strings.HasSuffix(line(fragment, other, "GET /cart"), "  GET /cart  12\n"), "%q: %q", fragment, line(fragment, other, "GET /cart"))
+			if quote := fragment[len(fragment)-1]; quote == '"' || quote == '\'' {
+				assert.Contains(t, line(fragment, other, "GET /cart"), other, "%q: the value begins in its cell", fragment)
+			}
+			assert.NotContains(t, line(fragment, other, "password=tiger-99"), "tiger-99", "the fragment hides no other secret: %q", fragment)
+		}
+	}
+	assert.Equal(t, "0001: Password:  <hidden>  GET /cart  12\n", line("Password:", "tiger-99", "GET /cart"), "a name and its value")
+	assert.Equal(t, "0001: Password=<hidden>  GET /cart  12\n", line("Password=tiger-99", "GET /cart"))
+	assert.Equal(t, "0001: an-<hidden>  GET /cart  12\n", line("an-hunter22", "GET /cart"))
+	assert.Equal(t, "0001: password=<hidden>, b  12\n", m.Cells()("0001: password=tiger-99, b  12\n", []int{6, 18, 18, 26}), "what nothing stands between is one cell")
 }

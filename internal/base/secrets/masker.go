@@ -58,7 +58,11 @@ func (m *Masker) LearnSetting(name, value string) {
 		m.Add(value[s.Start:s.End], s.Kind)
 	}
 	if len(found) == 0 && IsSetting(name, value) {
-		m.Add(value, KindNamed)
+		kind := KindNamed
+		if lastWord(name) == "cookie" && strings.Contains(value, "=") {
+			kind = KindCookie
+		}
+		m.Add(value, kind)
 	}
 }
 
@@ -98,11 +102,14 @@ func word(value string) bool {
 // leastCookie is the minimum length in bytes of a cookie's value to be masked everywhere.
 const leastCookie = 8
 
+// attributes are what a cookie has besides its name and its value.
+var attributes = map[string]bool{"expires": true, "max-age": true, "domain": true, "path": true, "samesite": true, "version": true, "comment": true, "priority": true}
+
 // Add adds a secret. A cookie header may contain several, each with a name. Credentials in a header may be a user and a password in base64.
 func (m *Masker) Add(value string, kind Kind) {
 	if kind == KindCookie {
 		for pair := range strings.SplitSeq(value, ";") {
-			if _, v, ok := strings.Cut(pair, "="); ok && len(v) >= leastCookie {
+			if name, v, ok := strings.Cut(pair, "="); ok && len(v) >= leastCookie && !attributes[strings.ToLower(strings.TrimSpace(name))] {
 				m.add(v, kind)
 			}
 		}
@@ -300,18 +307,58 @@ func (m *Masker) Besides(said ...*Said) func(text string) string {
 
 // Document returns Besides for a document of JSON, which stays one: a text may end where a secret begins (value="), and the mask ends with the text.
 func (m *Masker) Document(said ...*Said) func(text string) string {
-	return func(text string) string { return m.replace(text, inStrings(text, m.spans(text, said))) }
+	return func(text string) string {
+		spans := m.endings(text, said, func(from, to int) int { return stringEnd(text, from, to) })
+		return m.replace(text, inStrings(text, m.learnt(text, spans, said)))
+	}
+}
+
+// Cells returns Besides for a line of text, in which cells lists where the texts of the process begin and end, in order. A cell may end where a secret
+// begins, and the mask ends with the cell. A secret in one cell may have its name in another.
+func (m *Masker) Cells(said ...*Said) func(text string, cells []int) string {
+	return func(text string, cells []int) string {
+		spans := m.endings(text, said, func(from, to int) int { return cellEnd(cells, from, to) })
+		return m.replace(text, m.learnt(text, slices.DeleteFunc(spans, func(s Span) bool { return isAfterCell(text, cells, s) }), said))
+	}
+}
+
+// isAfterCell reports whether a secret that would begin in a cell is what stands between that and the next one: the cell ends with a quote.
+func isAfterCell(text string, cells []int, s Span) bool {
+	if strings.Trim(text[s.Start:s.End], " \t\r\n\"'\\") == "" {
+		return true
+	}
+	i, there := slices.BinarySearch(cells, s.Start)
+	return there && i%2 == 1 && i+1 < len(cells) && cells[i+1] == s.End
+}
+
+// cellEnd returns where what begins at from ends: with its cell, or where the next cell begins. It is to at most. Cells without anything between
+// them are one.
+func cellEnd(cells []int, from, to int) int {
+	i, _ := slices.BinarySearch(cells, from+1) // the first end, or beginning, behind from
+	for i+1 < len(cells) && cells[i] == cells[i+1] {
+		i += 2
+	}
+	if i < len(cells) {
+		return min(cells[i], to)
+	}
+	return to
+}
+
+// stringEnd returns where the string of JSON ends that has from in it. It is to at most.
+func stringEnd(text string, from, to int) int {
+	for i := from; i < to; i++ {
+		if text[i] == '"' && backslashes(text[:i])%2 == 0 {
+			return i
+		}
+	}
+	return to
 }
 
 // inStrings returns parts of a document of JSON, cut where the string that they are in ends.
 func inStrings(text string, spans []Span) []Span {
 	out := spans[:0]
 	for _, s := range spans {
-		for i := s.Start; i < s.End; i++ {
-			if text[i] == '"' && backslashes(text[:i])%2 == 0 {
-				s.End = i
-			}
-		}
+		s.End = stringEnd(text, s.Start, s.End)
 		if s.Start < s.End && (!isBetween(text[s.Start:s.End]) || isNumber(text, s.Start, s.End)) {
 			out = append(out, s)
 		}
@@ -344,17 +391,35 @@ func (m *Masker) text(text string, said ...*Said) string {
 
 // spans returns the secrets in a text, which may overlap.
 func (m *Masker) spans(text string, said []*Said) []Span {
+	return m.learnt(text, m.endings(text, said, func(_, to int) int { return to }), said)
+}
+
+// mostSearches bounds how often a text is searched again behind a secret that ends before its expression does.
+const mostSearches = 32
+
+// endings returns the secrets in a text that have their form. end returns where one ends that begins within a part of the text; what the expression took
+// behind that is searched again.
+func (m *Masker) endings(text string, said []*Said, end func(from, to int) int) []Span {
 	var spans []Span
-	for _, s := range find(text, func(matched string) bool {
-		return slices.ContainsFunc(said, func(s *Said) bool { return s.isOwn(matched) })
-	}) {
-		if m.isName(text[s.Start:s.End]) {
-			continue
+	for at, n := 0, 0; at < len(text) && n < mostSearches; n++ {
+		again := len(text)
+		for _, s := range find(text[at:], func(matched string) bool {
+			return slices.ContainsFunc(said, func(s *Said) bool { return s.isOwn(matched) })
+		}) {
+			s.Start, s.End = s.Start+at, s.End+at
+			to := end(s.Start, s.End)
+			if to < s.End {
+				again = min(again, max(to, at+1))
+			}
+			if s.End = to; s.Start == s.End || m.isName(text[s.Start:s.End]) {
+				continue
+			}
+			from, to := whole(text, s.Start, s.End)
+			spans = append(spans, Span{from, to, s.Kind})
 		}
-		from, to := whole(text, s.Start, s.End)
-		spans = append(spans, Span{from, to, s.Kind})
+		at = again
 	}
-	return m.learnt(text, spans, said)
+	return spans
 }
 
 // learnt appends the known values in a text.
@@ -506,42 +571,85 @@ const (
 // A Writer masks text line by line, so that what stands in other lines and columns stays. Only a private key has several
 // lines. Close writes the last line.
 type Writer struct {
-	mask func(string) string
-	w    io.Writer
-	held []byte
+	mask  func(text string, cells []int) string
+	w     io.Writer
+	held  []byte
+	end   int   // of the last whole line in held
+	cells []int // where the cells of held begin and end, in order
 }
 
 // NewWriter returns a Writer on w that masks texts with mask, such as Masker.Text.
-func NewWriter(mask func(string) string, w io.Writer) *Writer { return &Writer{mask: mask, w: w} }
+func NewWriter(mask func(string) string, w io.Writer) *Writer {
+	return NewCellWriter(func(text string, _ []int) string { return mask(text) }, w)
+}
+
+// NewCellWriter returns a Writer on w that masks lines with mask, as Masker.Cells does.
+func NewCellWriter(mask func(text string, cells []int) string, w io.Writer) *Writer {
+	return &Writer{mask: mask, w: w}
+}
 
 // Mask masks what is held, and then uses another function.
 func (w *Writer) Mask(mask func(string) string) error {
 	err := w.Close()
-	w.mask = mask
+	w.mask = func(text string, _ []int) string { return mask(text) }
 	return err
 }
 
-// Write masks the whole lines of p and holds the rest.
+// Write masks whole lines and holds the rest, and a part of them.
 func (w *Writer) Write(p []byte) (int, error) {
+	if i := bytes.LastIndexByte(p, '\n'); i >= 0 {
+		w.end = len(w.held) + i + 1
+	}
 	w.held = append(w.held, p...)
-	end := bytes.LastIndexByte(w.held, '\n') + 1
-	if end == 0 && len(w.held) > mostHeld {
+	return len(p), w.flush()
+}
+
+// WriteCell writes a cell, or another text of the process, in a line.
+func (w *Writer) WriteCell(text string) error {
+	from := len(w.held)
+	if i := strings.LastIndexByte(text, '\n'); i >= 0 {
+		w.end = from + i + 1
+	}
+	w.held = append(w.held, text...)
+	w.cells = append(w.cells, from, len(w.held))
+	return w.flush()
+}
+
+// flush masks whole lines if there are enough. A private key waits for its last line.
+func (w *Writer) flush() error {
+	if len(w.held) < keptHeld || w.end == 0 && len(w.held) <= mostHeld {
+		return nil
+	}
+	end := w.end
+	if key := bytes.LastIndex(w.held[:end], []byte("-----BEGIN ")); key >= 0 {
+		begin := 1 + bytes.LastIndexByte(w.held[:key], '\n')
+		if rest := w.held[key:end]; keyBegins(string(w.held[begin:end])) && bytes.Count(rest, []byte("\n")) <= mostKeyLines && len(rest) <= mostHeld {
+			if end = begin; end == 0 {
+				return nil
+			}
+		}
+	}
+	if end == 0 {
 		end = len(w.held) - keptHeld
 		if i := bytes.LastIndexAny(w.held[:end], " ,;\t}"); i > 0 {
 			end = i + 1
 		}
 	}
-	if end == 0 {
-		return len(p), nil
-	}
+	return w.write(end)
+}
+
+// write masks the first bytes of what is held.
+func (w *Writer) write(end int) error {
 	_, err := io.WriteString(w.w, w.lines(string(w.held[:end])))
 	w.held = append(w.held[:0], w.held[end:]...)
-	return len(p), err
+	w.end = max(w.end-end, 0)
+	w.cells = append(w.cells[:0], within(w.cells, end, end+len(w.held))...)
+	return err
 }
 
 // Close writes the last line. It does not close the underlying writer.
 func (w *Writer) Close() error {
-	_, err := io.WriteString(w.w, w.lines(string(w.held)))
+	err := w.write(len(w.held))
 	w.held = nil
 	return err
 }
@@ -549,15 +657,12 @@ func (w *Writer) Close() error {
 // mostKeyLines is the maximum number of lines of a private key.
 const mostKeyLines = 200
 
-// lines masks each line of text, and the lines of a private key together.
+// lines masks each line of the beginning of held, and the lines of a private key together.
 func (w *Writer) lines(text string) string {
-	if !strings.Contains(text, "\n") {
-		return w.mask(text)
-	}
 	var b strings.Builder
-	for text != "" {
-		n := lineEnd(text)
-		if keyBegins(text[:n]) {
+	for at := 0; at < len(text); {
+		n := at + lineEnd(text[at:])
+		if keyBegins(text[at:n]) {
 			for i := 0; i < mostKeyLines && n < len(text); i++ {
 				from := n
 				if n += lineEnd(text[n:]); strings.Contains(text[from:n], "-----END ") {
@@ -565,10 +670,30 @@ func (w *Writer) lines(text string) string {
 				}
 			}
 		}
-		b.WriteString(w.mask(text[:n]))
-		text = text[n:]
+		b.WriteString(w.mask(text[at:n], within(w.cells, at, n)))
+		at = n
 	}
 	return b.String()
+}
+
+// within returns the cells, and parts of cells, between two places in a text, as places behind the first.
+func within(cells []int, from, to int) []int {
+	i, _ := slices.BinarySearch(cells, from)
+	j, _ := slices.BinarySearch(cells, to)
+	if i == j && i%2 == 0 {
+		return nil
+	}
+	var out []int
+	if i%2 == 1 {
+		out = append(out, 0)
+	}
+	for _, at := range cells[i:j] {
+		out = append(out, at-from)
+	}
+	if len(out)%2 == 1 {
+		out = append(out, to-from)
+	}
+	return out
 }
 
 // lineEnd returns the length of the first line of text, with its end.

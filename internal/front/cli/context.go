@@ -48,11 +48,11 @@ type Context struct {
 	screen   report.Screen
 	redact   bool
 	masking  *secrets.Writer
-	mask     func(string) string // nil until learnSecrets has read the secrets of the dump
-	show     func(string) string // as mask, for the answer; see shown
-	echo     func(string) string // as mask, for warnings and errors; see echoed
-	typed    []string            // the words of the command's line
-	said     *secrets.Said       // what Echo declares, and results of expressions
+	mask     func(string) string                   // nil until learnSecrets has read the secrets of the dump
+	show     func(line string, cells []int) string // as mask, for the answer; see shown
+	echo     func(string) string                   // as mask, for warnings and errors; see echoed
+	typed    []string                              // the words of the command's line
+	said     *secrets.Said                         // what Echo declares, and results of expressions
 
 	broken   breakable
 	progress []*Progress

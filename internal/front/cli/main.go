@@ -562,16 +562,12 @@ func (a *app) nameDump(cmd *Command, p *parser) error {
 
 func (a *app) newContext(ctx context.Context, cmd *Command, p *parser, out *sink) *Context {
 	c := &Context{Command: cmd, Session: a.session, app: a, ctx: ctx, own: p.own, stderr: a.stderr}
-	var w io.Writer = out
-	if c.redact = a.line.Redact || cmd.Sends && !p.own.given["full"]; c.redact {
-		c.masking = secrets.NewWriter(c.shown, out)
-		w = c.masking
-	}
+	c.redact = a.line.Redact || cmd.Sends && !p.own.given["full"]
 	size := outputBuffer
 	if a.desk != nil {
 		size = deskBuffer
 	}
-	c.buf = bufio.NewWriterSize(w, size)
+	c.buf = bufio.NewWriterSize(out, size)
 	direct := out.w == a.stdout || out.w == any(&a.printed) && a.printed.w == a.stdout
 	c.terminal = direct && a.env.isTerminal(a.screen)
 	c.screen.Color = direct && a.colors()
@@ -579,10 +575,14 @@ func (a *app) newContext(ctx context.Context, cmd *Command, p *parser, out *sink
 		c.screen.Columns, _ = a.screenSize()
 	}
 	c.out = c.buf
+	if c.redact {
+		c.masking = secrets.NewCellWriter(c.shown, c.buf)
+		c.out = c.masking
+	}
 	c.SOS = a.line.SOS || isTrue(a.env.getenv("SOSGO_SOS"))
 	c.Jobs = cmp.Or(a.line.Workers, runtime.GOMAXPROCS(0))
 	if a.line.JSON {
-		c.json = report.NewJSONEncoder(c.buf, cmd.Name)
+		c.json = report.NewJSONEncoder(c.out, cmd.Name)
 		if a.part != nil {
 			c.json.SetWindow(*a.part)
 		}
@@ -646,7 +646,7 @@ func (c *Context) write(a *report.Answer, failed bool) error {
 		}
 		err = c.json.Answer(a.Value, c.Warn)
 	case a.Text != nil && (c.json == nil || !failed):
-		page := report.NewPage(c.out, c.SOS, c.Warn).On(c.screen).Masking(c.Mask())
+		page := report.NewPage(c.out, c.SOS, c.Warn).On(c.screen).Masking(c.shownCell())
 		a.Text(page)
 		err = page.Err()
 	}
@@ -703,15 +703,15 @@ func (c *Context) end(err error) error {
 		}
 		jsonErr = c.text.close()
 		if c.masking != nil { // warnings and the error follow
-			jsonErr = errors.Join(jsonErr, c.json.Flush(), c.buf.Flush(), c.masking.Mask(c.echoed))
+			jsonErr = errors.Join(jsonErr, c.json.Flush(), c.masking.Mask(c.echoed))
 		}
 		jsonErr = errors.Join(jsonErr, c.json.Close(c.warnings, failure))
 	}
-	err = errors.Join(jsonErr, c.buf.Flush())
+	var maskErr error
 	if c.masking != nil {
-		err = errors.Join(err, c.masking.Close())
+		maskErr = c.masking.Close()
 	}
-	return err
+	return errors.Join(jsonErr, maskErr, c.buf.Flush())
 }
 
 // watchInterrupt calls end when the user interrupts the command, even if the interrupt came earlier. stop ends the

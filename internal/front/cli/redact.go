@@ -57,9 +57,10 @@ func (c *Context) learnSecrets() error {
 		return fmt.Errorf("secrets: %w", err)
 	}
 	c.mask = mask.Text
-	c.show, c.echo = mask.Besides(c.said), mask.Errors(c.said, typed)
+	c.show, c.echo = mask.Cells(c.said), mask.Errors(c.said, typed)
 	if c.app.line.JSON {
-		c.show = mask.Document(c.said)
+		document := mask.Document(c.said)
+		c.show = func(text string, _ []int) string { return document(text) }
 	}
 	return nil
 }
@@ -81,15 +82,26 @@ func (c *Context) EchoHeads(heads ...string) {
 	}
 }
 
-// shown returns text as masked does, for the answer: what Echo declares is no secret there, nor are the results of expressions.
-func (c *Context) shown(text string) string {
+// shown returns a line as masked does, for the answer: what Echo declares is no secret there, nor are the results of expressions. cells is as in
+// secrets.Masker.Cells.
+func (c *Context) shown(line string, cells []int) string {
 	switch {
 	case c.redact && c.show != nil:
-		return c.show(text)
+		return c.show(line, cells)
 	case c.redact && c.app.line.JSON:
-		return secrets.NewMasker().Document()(text)
+		return secrets.NewMasker().Document()(line)
+	case c.redact:
+		return secrets.NewMasker().Cells(c.said)(line, cells)
 	}
-	return c.masked(text)
+	return line
+}
+
+// shownCell is shown for a cell before the line is laid out, or nil without --redact.
+func (c *Context) shownCell() func(text string) string {
+	if !c.redact || c.app.line.JSON {
+		return c.Mask()
+	}
+	return func(text string) string { return c.shown(text, nil) }
 }
 
 // echoed is shown for warnings and errors, which repeat what the user typed. Only values of the dump are masked in them.

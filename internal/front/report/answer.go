@@ -38,11 +38,13 @@ type Page struct {
 	err    error
 	screen Screen
 	mask   func(string) string
+	cells  cellWriter // w, if it masks secrets; else nil
 }
 
 // NewPage returns a page that writes to w. It calls warn for missing parts.
 func NewPage(w io.Writer, sos bool, warn func(error)) *Page {
-	return &Page{SOS: sos, w: w, warn: warn}
+	cells, _ := w.(cellWriter)
+	return &Page{SOS: sos, w: w, warn: warn, cells: cells}
 }
 
 // Write implements io.Writer.
@@ -60,6 +62,10 @@ func (p *Page) Print(s string) {
 
 // Printf formats and writes its arguments. Text of the dump must be escaped.
 func (p *Page) Printf(format string, args ...any) {
+	if p.cells != nil {
+		p.PrintCells(fmt.Sprintf(format, p.formatted(args)...))
+		return
+	}
 	_, err := fmt.Fprintf(p.w, format, args...)
 	p.Fail(err)
 }

@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/encoding/jsonenc"
@@ -40,11 +39,11 @@ func (f Forms) Card(p *Page, v any) {
 		return // nil
 	}
 	if !rv.CanAddr() { // makes pointer methods available
-		p := reflect.New(rv.Type()).Elem()
-		p.Set(rv)
-		rv = p
+		at := reflect.New(rv.Type()).Elem()
+		at.Set(rv)
+		rv = at
 	}
-	c := &cards{forms: f, tags: map[*jsonenc.Field]*cardTag{}}
+	c := &cards{p: p, forms: f, tags: map[*jsonenc.Field]*cardTag{}}
 	r := c.read(jsonenc.PlanOf(rv.Type()).Core(), rv)
 	w := cardWriter{p}
 	w.root(r)
@@ -59,6 +58,7 @@ func (f Forms) Card(p *Page, v any) {
 
 // cards reads an answer.
 type cards struct {
+	p     *Page
 	forms Forms
 	tags  map[*jsonenc.Field]*cardTag
 }
@@ -110,7 +110,7 @@ func (c *cards) tag(f *jsonenc.Field) *cardTag {
 func (c *cards) read(plan *jsonenc.Plan, v reflect.Value) *record {
 	r := &record{}
 	if t, ok := v.Addr().Interface().(interface{ Title() string }); ok {
-		r.head = t.Title()
+		r.head = c.p.Cell(Escape(t.Title()))
 	}
 	o, omits := v.Addr().Interface().(interface{ Omits(field string) bool })
 	plan.Every(v, func(f *jsonenc.Field, v reflect.Value, omitted bool) {
@@ -140,17 +140,19 @@ func (c *cards) field(r *record, f *jsonenc.Field, tag *cardTag, v reflect.Value
 		if f.Text != "" {
 			r.lines = append(r.lines, Line{Text: tag.label()})
 		}
-		r.lines = append(r.lines, c.forms[v.Type()](v.Interface())...)
+		for _, l := range c.forms[v.Type()](v.Interface()) {
+			r.lines = append(r.lines, Line{l.Label, c.p.Cell(Escape(l.Text))})
+		}
 	case v.Type() == reflect.TypeFor[[]answer.Verdict]():
 		r.verdicts = v.Interface().([]answer.Verdict)
 	case core.Kind() == jsonenc.List && core.Elem().Core().Kind() == jsonenc.Object:
 		c.records(r, f, tag, v, omitted)
 	case core.Kind() == jsonenc.List:
-		r.texts(tag, f.Name, v)
+		c.texts(r, tag, f.Name, v)
 	case core.Kind() == jsonenc.Object:
 		c.inner(r, tag, c.read(core, v))
 	default:
-		if value, form := tag.leaf(f.Name, v); !tag.leavesOut(v) && (!omitted || form < len(tag.forms) || tag.has("zero")) {
+		if value, form := tag.leaf(c.p, f.Name, v); !tag.leavesOut(v) && (!omitted || form < len(tag.forms) || tag.has("zero")) {
 			r.add(tag, form, value)
 		}
 	}
@@ -216,7 +218,7 @@ func (l *cardList) row() string {
 	for i, r := range l.records {
 		texts[i] = r.line()
 	}
-	if row := strings.Join(texts, ", "); len(texts) == 1 || utf8.RuneCountInString(row) <= rowWidth {
+	if row := strings.Join(texts, ", "); len(texts) == 1 || CellWidth(row) <= rowWidth {
 		return row
 	}
 	return ""
@@ -236,10 +238,10 @@ func (c *cards) inner(r *record, tag *cardTag, in *record) {
 }
 
 // texts adds a list of texts or numbers, on one line or on one line each.
-func (r *record) texts(tag *cardTag, name string, v reflect.Value) {
+func (c *cards) texts(r *record, tag *cardTag, name string, v reflect.Value) {
 	var values []string
 	for i := range v.Len() {
-		if s, _ := tag.leaf(name, v.Index(i)); s != "" {
+		if s, _ := tag.leaf(c.p, name, v.Index(i)); s != "" {
 			values = append(values, s)
 		}
 	}
@@ -332,7 +334,7 @@ func present(v reflect.Value) (reflect.Value, error) {
 type maybe interface{ Err() error }
 
 // leaf returns a value as text, and the index of the tag's form for it.
-func (t *cardTag) leaf(name string, v reflect.Value) (text string, form int) {
+func (t *cardTag) leaf(p *Page, name string, v reflect.Value) (text string, form int) {
 	switch x := v.Interface().(type) {
 	case bool:
 		if !x {
@@ -354,12 +356,12 @@ func (t *cardTag) leaf(name string, v reflect.Value) (text string, form int) {
 	case time.Duration:
 		text = words.Elapsed(x)
 	case fmt.Stringer:
-		text = CutEnd(x.String(), t.number("cut"))
+		text = t.cell(p, x.String())
 	case encoding.TextMarshaler:
 		b, _ := x.MarshalText()
-		text = string(b)
+		text = t.cell(p, string(b))
 	default:
-		return t.plain(name, v)
+		return t.plain(p, name, v)
 	}
 	if text == "" {
 		return "", 1
@@ -367,8 +369,16 @@ func (t *cardTag) leaf(name string, v reflect.Value) (text string, form int) {
 	return text, 0
 }
 
+// cell returns a text of the process, which may be cut, as a cell of a page.
+func (t *cardTag) cell(p *Page, text string) string {
+	if p.cells == nil {
+		return CutEnd(text, t.number("cut"))
+	}
+	return p.Cell(CutEnd(p.Masked(Escape(text)), t.number("cut")))
+}
+
 // plain returns a number or a string, as leaf does.
-func (t *cardTag) plain(name string, v reflect.Value) (text string, form int) {
+func (t *cardTag) plain(p *Page, name string, v reflect.Value) (text string, form int) {
 	switch {
 	case v.CanInt() && strings.HasSuffix(name, "Ms"):
 		text = Millis(v.Int())
@@ -386,7 +396,7 @@ func (t *cardTag) plain(name string, v reflect.Value) (text string, form int) {
 		d, _ := time.ParseDuration(v.String()) // the library wrote it
 		return words.Elapsed(d), 0
 	default:
-		if text = CutEnd(fmt.Sprint(v.Interface()), t.number("cut")); text == "" {
+		if text = t.cell(p, fmt.Sprint(v.Interface())); text == "" {
 			form = 1
 		}
 		return text, form

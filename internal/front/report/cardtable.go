@@ -96,9 +96,9 @@ func tableLines(columns []cardColumn) []string {
 	header, right := make([]string, len(columns)), make([]bool, len(columns))
 	rows := make([][]string, len(columns[0].cells))
 	for n, c := range columns {
-		header[n], right[n] = c.name, c.number
+		header[n], right[n] = Escape(c.name), c.number
 		for i := range rows {
-			rows[i] = append(rows[i], c.cells[i])
+			rows[i] = append(rows[i], escapeCells(c.cells[i]))
 		}
 	}
 	var b strings.Builder

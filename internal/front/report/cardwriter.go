@@ -32,7 +32,7 @@ func (n *cardNode) size() int {
 // root writes the record of an answer.
 func (w cardWriter) root(r *record) {
 	if line := r.line(); line != "" {
-		w.p.Print(Escape(line) + "\n")
+		w.p.PrintCells(escapeCells(line) + "\n")
 	}
 	for i := range r.verdicts {
 		w.p.Verdict(&r.verdicts[i])
@@ -89,7 +89,7 @@ func (w cardWriter) node(indent string, n *cardNode, width int) {
 	if label != "" {
 		label += " "
 	}
-	w.p.Print(strings.TrimRight(indent+label+Escape(n.text), " ") + "\n")
+	w.p.PrintCells(strings.TrimRight(indent+label+escapeCells(n.text), " ") + "\n")
 	w.lines(indent+"  ", n.below)
 }
 

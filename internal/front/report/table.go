@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"reflect"
@@ -59,6 +60,10 @@ type Table struct {
 	cols   []Column
 	ragged bool // the last cell of a row is not padded
 
+	cells cellWriter // w, if it masks secrets; else nil
+	page  *Page      // with cells
+	ends  []int      // where the cells of row begin and end, with cells
+
 	fit    bool
 	pad    int // spaces that the cell before lacks
 	row    []byte
@@ -73,6 +78,9 @@ type Table struct {
 // NewTable returns a table that writes to w.
 func NewTable(w io.Writer, cols ...Column) *Table {
 	t := &Table{w: w, cols: append([]Column(nil), cols...)}
+	if p, ok := w.(*Page); ok && p.cells != nil {
+		t.page, t.cells = p, p.cells
+	}
 	for i := range t.cols {
 		c := &t.cols[i]
 		if c.Width == 0 {
@@ -160,11 +168,15 @@ func (t *Table) Int(v int64) {
 
 // Text adds a cell with escaped text.
 func (t *Table) Text(s string) {
+	s = Escape(s)
+	if t.cells != nil {
+		s = t.page.Masked(s) // before it is cut
+	}
 	if t.fit {
-		t.cur = append(t.cur, Escape(s))
+		t.cur = append(t.cur, s)
 		return
 	}
-	t.append(Escape(s))
+	t.append(s)
 }
 
 func (t *Table) number() {
@@ -182,7 +194,16 @@ func (t *Table) number() {
 	if !left {
 		t.spaces()
 	}
-	t.row = append(t.row, t.num...)
+	add(t, t.num)
+}
+
+// add adds the text of a cell to the row.
+func add[T []byte | string](t *Table, text T) {
+	from := len(t.row)
+	t.row = append(t.row, text...)
+	if t.cells != nil {
+		t.ends = append(t.ends, from, len(t.row))
+	}
 	t.cell++
 }
 
@@ -241,8 +262,7 @@ func (t *Table) append(s string) {
 	if !c.left() {
 		t.spaces()
 	}
-	t.row = append(t.row, s...)
-	t.cell++
+	add(t, s)
 }
 
 // spaces writes the padding of a cell.
@@ -265,10 +285,16 @@ func (t *Table) endLine() error {
 	}
 	t.spaces()
 	t.row = append(t.row, '\n')
-	if t.err == nil {
-		_, t.err = t.w.Write(t.row)
+	last := 0
+	for i := 0; i+1 < len(t.ends) && t.err == nil; i += 2 {
+		_, t.err = t.w.Write(t.row[last:t.ends[i]])
+		t.err = cmp.Or(t.err, t.cells.WriteCell(string(t.row[t.ends[i]:t.ends[i+1]])))
+		last = t.ends[i+1]
 	}
-	t.row, t.cell = t.row[:0], 0
+	if t.err == nil {
+		_, t.err = t.w.Write(t.row[last:])
+	}
+	t.row, t.ends, t.cell = t.row[:0], t.ends[:0], 0
 	return t.err
 }
 
@@ -339,10 +365,31 @@ func appendSpaces(b []byte, n int) []byte {
 // Summary writes a small table in sosgo's own form: columns as wide as their widest cell, aligned left and two spaces
 // apart. Wide characters count as two. Summary holds all rows; SOS's forms and long lists use Table.
 func Summary(w io.Writer, header []string, rows [][]string) error {
-	return summary(w, header, rows, nil)
+	if p, ok := w.(*Page); ok {
+		return summary(cellsOf{p}, p.escapeAll(header), p.escapeRows(rows), nil)
+	}
+	p := (*Page)(nil)
+	return summary(w, p.escapeAll(header), p.escapeRows(rows), nil)
 }
 
-// summary is like Summary, with right-aligned columns.
+// escapeAll escapes texts of the process as cells. p may be nil.
+func (p *Page) escapeAll(cells []string) []string {
+	out := make([]string, len(cells))
+	for i, c := range cells {
+		out[i] = p.Cell(Escape(c))
+	}
+	return out
+}
+
+func (p *Page) escapeRows(rows [][]string) [][]string {
+	out := make([][]string, len(rows))
+	for i, r := range rows {
+		out[i] = p.escapeAll(r)
+	}
+	return out
+}
+
+// summary is like Summary for escaped text, with right-aligned columns.
 func summary(w io.Writer, header []string, rows [][]string, right []bool) error {
 	var b bytes.Buffer
 	t := tablewriter.NewWriter(&b)
@@ -364,21 +411,13 @@ func summary(w io.Writer, header []string, rows [][]string, right []bool) error 
 		t.SetColumnAlignment(alignment)
 	}
 	if len(header) > 0 {
-		t.Append(escapeAll(header)) // as a row: names are aligned as their columns
+		t.Append(header) // as a row: names are aligned as their columns
 	}
 	for _, r := range rows {
-		t.Append(escapeAll(r))
+		t.Append(r)
 	}
 	t.Render()
 	return writeTrimmed(w, b.Bytes())
-}
-
-func escapeAll(cells []string) []string {
-	out := make([]string, len(cells))
-	for i, c := range cells {
-		out[i] = Escape(c)
-	}
-	return out
 }
 
 // writeTrimmed writes lines without the spaces at their ends.

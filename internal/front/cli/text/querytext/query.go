@@ -7,7 +7,6 @@ import (
 	"iter"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/front/report"
@@ -104,7 +103,7 @@ func (t *table) row(cells []answer.Cell) {
 	}
 	texts := make([]string, len(cells))
 	for i := range cells {
-		texts[i] = cellText(&cells[i], t.columns[i].Count)
+		texts[i] = t.page.Cell(cellText(&cells[i], t.columns[i].Count))
 		if !t.open && !isNumber(&cells[i]) {
 			t.right[i] = false
 		}
@@ -156,10 +155,10 @@ func (t *table) flush() {
 	t.widths = make([]int, len(t.columns))
 	names := make([]string, len(t.columns))
 	for i, c := range t.columns {
-		names[i] = report.Escape(c.Name)
-		t.widths[i] = utf8.RuneCountInString(names[i])
+		names[i] = t.page.Cell(report.Escape(c.Name))
+		t.widths[i] = report.CellWidth(names[i])
 		for _, row := range t.held {
-			t.widths[i] = max(t.widths[i], min(utf8.RuneCountInString(row[i]), widest))
+			t.widths[i] = max(t.widths[i], min(report.CellWidth(row[i]), widest))
 		}
 	}
 	if t.right == nil {
@@ -175,7 +174,7 @@ func (t *table) flush() {
 func (t *table) write(texts []string) {
 	var b strings.Builder
 	for i, s := range texts {
-		pad := max(t.widths[i]-utf8.RuneCountInString(s), 0)
+		pad := max(t.widths[i]-report.CellWidth(s), 0)
 		if i > 0 {
 			b.WriteByte(' ')
 		}
@@ -188,7 +187,7 @@ func (t *table) write(texts []string) {
 		}
 	}
 	b.WriteByte('\n')
-	t.page.Print(b.String())
+	t.page.PrintCells(b.String())
 }
 
 // Evaluations is the text of eval.
