@@ -36,7 +36,12 @@ type kindsDump struct {
 
 func openKinds(t *testing.T) *kindsDump {
 	t.Helper()
-	k := &kindsDump{Truth: plants.Read(t, moduleRoot, "net10-kinds")}
+	return openPlants(t, "net10-kinds")
+}
+
+func openPlants(t *testing.T, name string) *kindsDump {
+	t.Helper()
+	k := &kindsDump{Truth: plants.Read(t, moduleRoot, name)}
 	k.kept.Path = k.Dump
 	t.Cleanup(func() { assert.NoError(t, k.kept.Close()) })
 	return k
@@ -212,6 +217,28 @@ func TestPairsInQueries(t *testing.T) {
 	guess := "from System.Tuple<String,String> | where Item2 == '" + secret + "' | select Item1"
 	assert.NotContains(t, k.ask(t, "--redact", "query", guess), "ApiSecret")
 	assert.Contains(t, k.ask(t, "query", guess), "ApiSecret")
+}
+
+// TestPairsInArrays: in an array of pairs, what stands beside a key that names a secret is hidden, whatever shows the array or an element of it.
+func TestPairsInArrays(t *testing.T) {
+	k := openPlants(t, "net10-apart")
+	const secret, array = "Pg2s", "7fd99580bb78" // beside Ftp:Pwd
+	for _, line := range [][]string{
+		{"dumparray", array},
+		{"dumparray", "-details", array},
+		{"items", array},
+		{"eval", "obj(0x" + array + ")[1]"},
+		{"eval", "obj(0x" + array + ")[1].value"},
+		{"eval", "text(obj(0x" + array + ")[1].value)"},
+		{"query", "from System.Collections.Generic.KeyValuePair<String,String>[] | select this[0], this[1]"},
+		{"query", "from System.Collections.Generic.KeyValuePair<String,String>[] | select this[1].key, this[1].value"},
+	} {
+		for _, form := range []string{"--json=false", "--json"} {
+			assert.Contains(t, k.ask(t, append([]string{form}, line...)...), secret, line)
+			assert.NotContains(t, k.ask(t, append([]string{"--redact", form}, line...)...), secret, line)
+		}
+	}
+	assert.Contains(t, k.ask(t, "--redact", "dumparray", array), `{key="Ftp:Pwd", value=<hidden>}`)
 }
 
 // TestNoOptionReveals: an option that shows secrets does not undo --redact.

@@ -26,3 +26,25 @@ func TestCommandLineInObjects(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "a <hidden> b", mask("a user-of-account b"))
 }
+
+// TestListBesideKey: a list under a key for cookies is learnt whatever is in it, and under one that may mean something else, such as auth, what looks
+// generated.
+func TestListBesideKey(t *testing.T) {
+	const (
+		key, chars = 0x7f5611404818, 12 // "X-Api-Key", of a Dictionary<string, string[]>
+		value      = "jpx47MZS-499tn"
+	)
+	for name, masked := range map[string]bool{"My-Cookie": true, "Set-Cooki": false, "X-My-Auth": true, "X-My-Host": false, "Auth-Type": false, "Server-Pw": true, "Server-IP": false} {
+		d, over := testdump.OverlaidFile(t, plants.Read(t, "../../..", "net10-kinds").Dump, sosgo.Options{Offline: true})
+		wide := make([]byte, 0, 2*len(name))
+		for _, c := range []byte(name) {
+			wide = append(wide, c, 0)
+		}
+		over.Set(testdump.Damage{At: key + chars, Bytes: wide})
+		v, err := d.View("")
+		require.NoError(t, err)
+		mask, err := sensitive.Mask(t.Context(), v.Process)
+		require.NoError(t, err)
+		assert.Equal(t, masked, mask("a "+value+" b") == "a <hidden> b", name)
+	}
+}

@@ -94,6 +94,7 @@ type textReader struct {
 	items *objects.Collections
 	mem   target.Memory
 	found func(text string, at target.Addr) // at is the address of a string, 0 for other texts
+	weak  bool                              // the name may mean something else: of texts in a list, those that look generated are secrets
 	n     int
 }
 
@@ -119,7 +120,9 @@ func (r *textReader) text(name, text string, depth int) { r.textAt(name, text, 0
 // textAt is text for the text of a string at an address.
 func (r *textReader) textAt(name, text string, at target.Addr, depth int) {
 	r.n++
-	if text != "" && (depth == 0 || secrets.Holds(name) && !strings.EqualFold(text, name)) {
+	switch {
+	case text == "":
+	case depth == 0, secrets.HoldsKey(name) && !strings.EqualFold(text, name), r.weak && secrets.LooksGenerated(text):
 		r.found(text, at)
 	}
 }
@@ -135,8 +138,10 @@ func (r *textReader) object(name string, o objects.Object, depth int) {
 		r.value(name, o.Boxed(), depth)
 		return
 	}
-	if depth == 0 && !secrets.Holds(name) && !secrets.HoldsKey(name) {
-		return // only a text itself is one by a weaker name
+	if depth == 0 && !secrets.HoldsKey(name) {
+		if !r.weak || !o.Type.MT.IsArray() && !o.Type.HoldsValues() {
+			return // only a text itself is one by a weaker name
+		}
 	}
 	if o.Type.MT.IsArray() {
 		r.array(name, o, depth)

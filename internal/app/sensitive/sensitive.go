@@ -201,7 +201,7 @@ func (r *Reader) learn(m *secrets.Masker, name string, v objects.Value) {
 
 // read calls found with the texts of a value, and for strings with their addresses.
 func (r *Reader) read(name string, v objects.Value, found func(text string, at target.Addr)) {
-	reader := textReader{b: r.b, items: r.items, mem: r.r.Runtime().Memory(), found: found}
+	reader := textReader{b: r.b, items: r.items, mem: r.r.Runtime().Memory(), found: found, weak: secrets.MayHold(name)}
 	reader.value(name, v, 0)
 }
 

@@ -35,7 +35,7 @@ func lastWord(name string) string {
 // NamesSecret reports whether what stands apart under a name, in another field, attribute or line, is a secret.
 func NamesSecret(name string) bool {
 	const longest = 200
-	return name != "" && len(name) <= longest && endsStrong(strings.TrimSuffix(name, "s"))
+	return name != "" && len(name) <= longest && (endsStrong(strings.TrimSuffix(name, "s")) || endsShort(split(name)))
 }
 
 // A setting collects the name and the value of a setting from its parts, in any order.

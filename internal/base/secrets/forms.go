@@ -53,7 +53,7 @@ type form struct {
 
 // strongNames are names that mean a secret in any context. Names such as key or token may mean other things. An underscore stands for one, for a hyphen,
 // or for nothing.
-var strongNames = []string{"password", "passwd", "passphrase", "pwd", "account_key", "shared_access_key", "shared_access_signature", "client_secret", "secret_access_key", "secret_key",
+var strongNames = []string{"password", "passwd", "passphrase", "passcode", "pwd", "account_key", "shared_access_key", "shared_access_signature", "client_secret", "secret_access_key", "secret_key",
 	"api_secret", "app_secret", "secret", "access_token", "refresh_token", "id_token", "auth_token", "session_token", "api_token", "private_token", "bearer_token", "api_key", "access_key",
 	"private_key", "encryption_key", "validation_key", "decryption_key", "signing_key", "client_key_data", "credential", "credentials",
 	"passwort", "kennwort", "mot_de_passe", "contrasena", "contrase\u00f1a", "senha", "wachtwoord", "haslo", "has\u0142o", "losenord", "l\u00f6senord", "parola"}
@@ -172,7 +172,7 @@ func compiled(text string) func() *regexp.Regexp {
 }
 
 // nameCues are lower-case substrings. Each name in strong contains one.
-var nameCues = []string{"pass", "pwd", "key", "secret", "signature", "token", "credential", "kennwort", "contrase", "senha", "wachtwoord", "haslo", "has\xc5\x82o", "senord", "parola"}
+var nameCues = []string{"pass", "pw", "psw", "key", "secret", "signature", "token", "credential", "kennwort", "contrase", "senha", "wachtwoord", "haslo", "has\xc5\x82o", "senord", "parola"}
 
 // argument matches an argument of a command line, quoted or not.
 const argument = `(?:\\?"([^"\\]+)|'([^']+)'|([^\s"'\\$|-][^\s"'\\]*))`
@@ -220,9 +220,11 @@ func headerForms() []form {
 func namedForms() []form {
 	return []form{
 		{kind: KindOption, cues: nameCues, may: mayBeOption, not: isNoArgument,
-			re: compiled(`(?i)(?:^|[\s\x00"'\[,])--?[a-z0-9-]*(?:` + strong + `|token|auth-?key|pass)(?:[ =:\x00]|"?,\s*|\r?\n(?:- )?)` + value)},
+			re: compiled(`(?i)(?:^|[\s\x00"'\[,])--?[a-z0-9-]*(?:` + strong + `|token|auth-?key|pass|\bpw)(?:[ =:\x00]|"?,\s*|\r?\n(?:- )?)` + value)},
 		{kind: KindPair, cues: nameCues, re: compiled(`(?i)(?:^|[^a-z])(?:[a-z0-9]+[_.:-])*[a-z0-9]*(?:` + strong + `)\\*["']?\]?\s*[=:]\s*` + value), may: mayBeAssigned, not: isNoPair},
 		{kind: KindPair, cues: []string{"_pass", "_pw", "_token"}, re: compiled(`\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*_(?:PASS|PW|TOKEN)\s*=\s*` + value), not: isNoPair}, // of the environment
+		{kind: KindPair, cues: []string{"_pw", "-pw", "_psw", "-psw", `pw"`, "pw'", "pw=", "pw:", "pw ", `pw\`, `psw"`, "psw'", "psw=", "psw:", "psw ", `psw\`, "pswd"},
+			re: compiled(`\b(?:[A-Za-z0-9]+[_-])*(?:[a-z0-9]+P|(?:[A-Za-z0-9]+[_-])[Pp])(?i:w|sw|swd)\\*["']?\s*[=:]\s*` + value), not: isNoPair},
 		{kind: KindPair, cues: []string{"form-data"}, re: compiled(`(?i)form-data;\s*name=\\?"?[\w.:-]*(?:` + strong + `)\\?"?(?:\r?\n|\\r\\n|\\n){2}([^\r\n\\]+)`)},
 		{kind: KindPair, cues: nameCues, may: func(text string) bool { return strings.Contains(text, "<") }, scan: inMarkup, not: isNoPart},
 		{kind: KindPair, cues: nameCues, may: func(text string) bool { return strings.Contains(text, "{") }, scan: inObjects, not: isNoPart},

@@ -153,6 +153,13 @@ func TestMasker(t *testing.T) {
 	assert.NotContains(t, m.Values(), "1234")
 }
 
+// TestCookie: the values of a cookie are secrets, and what it has besides is none.
+func TestCookie(t *testing.T) {
+	m := secrets.NewMasker()
+	m.LearnSetting("Set-Cookie", "sid=k8s-tiger-99; Path=/shop/cart; Expires=Wed, 21 Oct 2026 07:28:00 GMT; Domain=shop.example.com; SameSite=Strict; HttpOnly")
+	assert.Equal(t, "<hidden> of shop.example.com in /shop/cart at Wed, 21 Oct 2026 07:28:00 GMT", m.Text("k8s-tiger-99 of shop.example.com in /shop/cart at Wed, 21 Oct 2026 07:28:00 GMT"))
+}
+
 // TestWriter masks a value that is split between writes, with and without line feeds.
 func TestWriter(t *testing.T) {
 	m := secrets.NewMasker()

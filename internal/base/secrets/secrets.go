@@ -23,14 +23,14 @@ const Mask = "<hidden>"
 
 // words are the words in names of secrets.
 var words = map[string]bool{
-	"password": true, "passwd": true, "passphrase": true, "pwd": true, "pass": true, "secret": true, "secrets": true, "token": true, "tokens": true,
+	"password": true, "passwd": true, "passphrase": true, "pwd": true, "pw": true, "psw": true, "pswd": true, "pass": true, "secret": true, "secrets": true, "token": true, "tokens": true,
 	"credential": true, "credentials": true, "apikey": true, "key": true, "auth": true, "authorization": true, "cookie": true, "sas": true, "signature": true,
 	"connectionstring": true, "connectionstrings": true, "dsn": true, "salt": true, "pin": true, "certificate": true, "accesskey": true, "privatekey": true, "bearer": true,
 	"senha": true, "wachtwoord": true, "haslo": true, "has\u0142o": true, "l\u00f6senord": true, "losenord": true, "parola": true,
 }
 
 // joined are substrings of names without word boundaries: DBPASSWORD, mysecret.
-var joined = []string{"password", "passwd", "secret", "apikey", "accesskey", "privatekey", "connectionstring", "credential", "token",
+var joined = []string{"password", "passwd", "passcode", "secret", "apikey", "accesskey", "privatekey", "connectionstring", "credential", "token",
 	"passwort", "kennwort", "motdepasse", "mot_de_passe", "contrasena", "contrase\u00f1a"}
 
 // Strong reports whether a name means a secret in any context, such as password, but not key.
@@ -41,14 +41,20 @@ func Strong(name string) bool {
 			return true
 		}
 	}
-	for _, w := range split(name) {
+	list := split(name)
+	for _, w := range list {
 		switch w {
 		case "pwd", "passphrase", "dsn", "authorization", "apikey":
 			return true
 		}
 	}
-	return false
+	return endsShort(list)
 }
+
+// endsShort reports whether a name of several words ends with a short word for a password: LDAP_BIND_PW, adminPw. Alone, it may be a width or a writer.
+func endsShort(list []string) bool { return len(list) > 1 && isShort(list[len(list)-1]) }
+
+func isShort(word string) bool { return word == "pw" || word == "psw" || word == "pswd" }
 
 // about are words at the end of a name that has a word for a secret, but not its value: PasswordLength, TokenType.
 var about = sync.OnceValue(func() map[string]bool {
@@ -81,7 +87,13 @@ func HoldsKey(key string) bool {
 		return false
 	}
 	last := list[len(list)-1]
-	return last == "pin" || last == "pass"
+	return last == "pin" || last == "pass" || last == "cookie" || isShort(last)
+}
+
+// MayHold reports whether what stands under a name may be a secret, by a word that may mean something else: auth, key, signature. The names that Holds and
+// HoldsKey accept are no such names.
+func MayHold(name string) bool {
+	return Named(name) && !Strong(name) && !HoldsKey(name) && !about()[lastWord(name)]
 }
 
 // Bare returns the name in the source of a field that the compiler made: of <Password>k__BackingField, Password.
@@ -117,7 +129,7 @@ func Named(name string) bool {
 // nameWords are lower-case substrings. Each name that Named or Strong accepts has one of them, or a letter outside ASCII.
 var nameWords = sync.OnceValue(func() *cueTable {
 	t := &cueTable{cues: map[uint16][]cue{}}
-	t.add([]string{"pass", "pwd", "secret", "token", "credential", "key", "auth", "cookie", "sas", "signature", "connectionstring", "dsn", "salt", "pin", "certificate", "bearer",
+	t.add([]string{"pass", "pw", "psw", "secret", "token", "credential", "key", "auth", "cookie", "sas", "signature", "connectionstring", "dsn", "salt", "pin", "certificate", "bearer",
 		"senha", "wachtwoord", "haslo", "losenord", "parola", "kennwort", "motdepasse", "contrasena"}, 1)
 	return t
 })
