@@ -226,3 +226,29 @@ func TestFleetOfLongListing(t *testing.T) {
 	assert.NotZero(t, s.gets["cores/0.txt"])
 	assert.Zero(t, s.gets["cores/1.txt"])
 }
+
+// TestFleetOfOddKeys: an object with a key that leads out of the address is left out and said. The others are added.
+func TestFleetOfOddKeys(t *testing.T) {
+	folder := t.TempDir()
+	fleetDumps(t, folder, 1)
+	b, err := os.ReadFile(filepath.Join(folder, "d00.dmp"))
+	require.NoError(t, err)
+	s := &store{objects: map[string][]byte{"cores/../a.dmp": b, "cores/x.dmp": b, "cores/z/../../y.dmp": b}, gets: map[string]int{}}
+	server := httptest.NewServer(s)
+	t.Cleanup(server.Close)
+	program, err := os.Executable()
+	require.NoError(t, err)
+	c := exec.Command(program, "--json", "fleet", "add", filepath.Join(t.TempDir(), "fleet"), "s3://bucket/cores/")
+	c.Env = append(os.Environ(), asProgram+"=1", "AWS_ENDPOINT_URL="+server.URL, "AWS_ACCESS_KEY_ID=id", "AWS_SECRET_ACCESS_KEY=secret", "AWS_REGION=eu-west-3", "AWS_SESSION_TOKEN=", "SOSGO_TOKEN=")
+	out, err := c.Output()
+	require.NoError(t, err, "%s", out)
+	var said struct{ Result answers.FleetDone }
+	require.NoError(t, json.Unmarshal(out, &said), "%s", out)
+	added := said.Result.Added
+	require.NotNil(t, added)
+	assert.Equal(t, 1, added.Added, "%s", out)
+	require.Len(t, added.Failures, 1, "%s", out)
+	assert.Equal(t, "s3://bucket/cores/", added.Failures[0].File)
+	assert.Equal(t, `2 objects of the listing are left out: the listing has the key "cores/../a.dmp", which is not below the address`, added.Failures[0].Reason)
+	assert.Zero(t, s.gets["a.dmp"]+s.gets["y.dmp"]+s.refused)
+}

@@ -33,13 +33,38 @@ type Object struct {
 	ETag     string
 }
 
-// List returns the objects at an address s3://BUCKET/PREFIX, in the server's order. It returns at most a million
-// objects, with an error if there are more. It leaves out names that end with a slash, which stand for folders, and names that
-// the server repeats.
-func List(address string, o Options) ([]Object, error) {
+// A Listing is what a server lists at an address.
+type Listing struct {
+	Objects []Object // in the server's order
+	Odd     int      // keys that were left out: they are no keys of S3, or not below the address
+	Why     error    // the reason for the first of them
+}
+
+// List returns the objects at an address s3://BUCKET/PREFIX. It returns at most a million objects, with an error if there are more. It leaves out names
+// that end with a slash, which stand for folders, names that the server repeats, and odd ones. If all are odd, it fails.
+func List(address string, o Options) (Listing, error) {
+	l, err := listAll(address, o)
+	if err == nil && l.Odd > 0 && len(l.Objects) == 0 {
+		err = &Error{Name(address), fmt.Errorf("%w: the server can't be trusted", l.Why)}
+	}
+	return l, err
+}
+
+// odd returns why a listed key is left out: requests for the keys of a listing are signed.
+func odd(key, etag, prefix string) error {
+	switch {
+	case key == "" || len(key) > longestKey || len(etag) > longestETag:
+		return fmt.Errorf("the listing has a key of %d bytes with an ETag of %d: that is no object of S3", len(key), len(etag))
+	case !isBelow(key, prefix):
+		return fmt.Errorf("the listing has the key %.200q, which is not below the address", key)
+	}
+	return nil
+}
+
+func listAll(address string, o Options) (out Listing, err error) {
 	u, err := url.Parse(address)
 	if err != nil || !strings.EqualFold(u.Scheme, "s3") {
-		return nil, &Error{Name(address), errors.New("it is not s3://BUCKET/PREFIX")}
+		return out, &Error{Name(address), errors.New("it is not s3://BUCKET/PREFIX")}
 	}
 	f := &File{o: o, name: Name(address), slots: make(chan struct{}, 1)}
 	if f.o.wait == nil {
@@ -50,14 +75,13 @@ func List(address string, o Options) ([]Object, error) {
 	}
 	prefix := strings.TrimPrefix(u.Path, "/")
 	if err := f.reach("s3://" + u.Host + "/."); err != nil { // a key that stands for the bucket
-		return nil, &Error{f.name, err}
+		return out, &Error{f.name, err}
 	}
 	base, err := f.request()
 	if err != nil {
-		return nil, &Error{f.name, err}
+		return out, &Error{f.name, err}
 	}
 	path := strings.TrimSuffix(base.URL.Path, ".")
-	var out []Object
 	known := map[string]bool{}
 	token := ""
 	ctx, cancel := context.WithTimeout(f.context(), listingTime*cmp.Or(o.patience, mostTime))
@@ -69,21 +93,19 @@ func List(address string, o Options) ([]Object, error) {
 		}
 		page, err := f.listing(ctx, path, query)
 		if err != nil && ctx.Err() != nil && f.context().Err() == nil {
-			err = fmt.Errorf("the listing does not end: %d objects until now", len(out))
+			err = fmt.Errorf("the listing does not end: %d objects until now", len(out.Objects))
 		}
 		if err != nil {
 			return out, &Error{f.name, err}
 		}
 		for _, c := range page.Contents {
-			if c.Key == "" || len(c.Key) > longestKey || len(c.ETag) > longestETag {
-				return out, &Error{f.name, fmt.Errorf("the listing has a key of %d bytes with an ETag of %d: that is no object of S3", len(c.Key), len(c.ETag))}
-			}
-			if !isBelow(c.Key, prefix) {
-				return out, &Error{f.name, fmt.Errorf("the listing has the key %.200q, which is not below the address: the server can't be trusted", c.Key)}
+			if why := odd(c.Key, c.ETag, prefix); why != nil {
+				out.Odd, out.Why = out.Odd+1, cmp.Or(out.Why, why)
+				continue
 			}
 			if !strings.HasSuffix(c.Key, "/") && !known[c.Key] {
 				known[c.Key] = true
-				out = append(out, Object{"s3://" + u.Host + "/" + inPath(c.Key), c.Size, c.LastModified, c.ETag})
+				out.Objects = append(out.Objects, Object{"s3://" + u.Host + "/" + inPath(c.Key), c.Size, c.LastModified, c.ETag})
 			}
 		}
 		before := token
@@ -92,12 +114,12 @@ func List(address string, o Options) ([]Object, error) {
 			return out, nil
 		case token == "":
 			return out, &Error{f.name, errors.New("the listing is cut: the server sends no token for the rest")}
-		case len(out) > mostObjects:
+		case len(out.Objects) > mostObjects:
 			return out, &Error{f.name, fmt.Errorf("more than %d objects", mostObjects)}
 		case token == before:
 			return out, &Error{f.name, errors.New("the listing does not go on: the server sends the same token again")}
-		case answers > mostSparse+len(out)/leastDense:
-			return out, &Error{f.name, fmt.Errorf("the listing does not go on: %d answers have %d objects", answers, len(out))}
+		case answers > mostSparse+len(out.Objects)/leastDense:
+			return out, &Error{f.name, fmt.Errorf("the listing does not go on: %d answers have %d objects", answers, len(out.Objects))}
 		}
 	}
 	return out, &Error{f.name, fmt.Errorf("more than %d answers", mostAnswers)}

@@ -47,7 +47,7 @@ func TestList(t *testing.T) {
 	o.now = func() time.Time { return at }
 	list, err := List("s3://bucket/a b/", o)
 	require.NoError(t, err)
-	assert.Equal(t, []Object{{"s3://bucket/a b/one.dmp", 7, time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), `"e"`}, {Address: "s3://bucket/a b/two.dmp", Size: 8}}, list)
+	assert.Equal(t, []Object{{"s3://bucket/a b/one.dmp", 7, time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), `"e"`}, {Address: "s3://bucket/a b/two.dmp", Size: 8}}, list.Objects)
 	assert.Equal(t, 3, requests)
 
 	env["AWS_SECRET_ACCESS_KEY"] = "another"
@@ -112,9 +112,9 @@ func TestKeys(t *testing.T) {
 	o.Env = func(name string) (string, bool) { return s.URL, name == "AWS_ENDPOINT_URL" }
 	list, err := List("s3://bucket", o)
 	require.NoError(t, err)
-	require.Len(t, list, len(keys))
+	require.Len(t, list.Objects, len(keys))
 	for i, key := range keys {
-		f, err := Open(list[i].Address, o)
+		f, err := Open(list.Objects[i].Address, o)
 		require.NoError(t, err, key)
 		got, err := io.ReadAll(io.NewSectionReader(f, 0, f.Size()))
 		require.NoError(t, err)
@@ -170,12 +170,39 @@ func TestLyingListing(t *testing.T) {
 		list, err := List(c.address, o)
 		if c.below {
 			require.NoError(t, err, c.key)
-			assert.Len(t, list, 1, c.key)
+			assert.Len(t, list.Objects, 1, c.key)
+			assert.Zero(t, list.Odd)
 			continue
 		}
 		require.Error(t, err, c.key)
-		assert.Empty(t, list, c.key)
+		assert.Empty(t, list.Objects, c.key)
+		assert.Equal(t, 1, list.Odd)
 	}
+}
+
+// TestOddKeys: keys that are none, or not below the address, are left out and counted. The others are listed.
+func TestOddKeys(t *testing.T) {
+	long := strings.Repeat("k", longestKey)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		assert.True(t, r.URL.Query().Has("list-type"))
+		fmt.Fprint(w, "<ListBucketResult>")
+		for _, key := range []string{"p/one.dmp", "p/../two.dmp", "", "p/three.dmp", "../../etc/passwd", "p/" + long, "p/four.dmp"} {
+			fmt.Fprintf(w, "<Contents><Key>%s</Key></Contents>", key)
+		}
+		fmt.Fprint(w, "</ListBucketResult>")
+	}))
+	defer s.Close()
+	o := quick()
+	o.Env = func(name string) (string, bool) { return s.URL, name == "AWS_ENDPOINT_URL" }
+	list, err := List("s3://bucket/p/", o)
+	require.NoError(t, err)
+	var names []string
+	for _, object := range list.Objects {
+		names = append(names, object.Address)
+	}
+	assert.Equal(t, []string{"s3://bucket/p/one.dmp", "s3://bucket/p/three.dmp", "s3://bucket/p/four.dmp"}, names)
+	assert.Equal(t, 4, list.Odd)
+	assert.ErrorContains(t, list.Why, `"p/../two.dmp"`)
 }
 
 // TestEndlessListing: a listing that goes on without objects, or with hardly any, has an end.
@@ -208,7 +235,7 @@ func TestRepeatedKeys(t *testing.T) {
 	o.Env = func(name string) (string, bool) { return s.URL, name == "AWS_ENDPOINT_URL" }
 	list, err := List("s3://bucket", o)
 	require.NoError(t, err)
-	require.Len(t, list, 1)
-	assert.Equal(t, "s3://bucket/one.dmp", list[0].Address)
+	require.Len(t, list.Objects, 1)
+	assert.Equal(t, "s3://bucket/one.dmp", list.Objects[0].Address)
 	assert.Equal(t, int64(3), n.Load())
 }

@@ -176,7 +176,10 @@ func (a *adder) sources() ([]fleet.Entry, error) {
 				return nil, &cli.OpenError{Path: s, Err: err}
 			}
 			left := 0
-			for _, object := range list {
+			if list.Odd > 0 {
+				a.fail(&fleet.Entry{File: s, Exit: cli.ExitOpen, Reason: fmt.Sprintf("%s left out: %v", answer.Count(list.Odd, "object of the listing is", "objects of the listing are"), list.Why)})
+			}
+			for _, object := range list.Objects {
 				e := fleet.Entry{File: object.Address, Size: object.Size, Modified: object.Modified, ETag: object.ETag}
 				_, is := a.before[e.File]
 				if is = is || namedAsDump(path.Base(e.File)); !is {
