@@ -153,7 +153,7 @@ func TestMasker(t *testing.T) {
 	assert.NotContains(t, m.Values(), "1234")
 }
 
-// TestCookie: the values of a cookie are secrets, and what it has besides is none.
+// TestCookie: the values of a cookie are secrets. Its attributes are not.
 func TestCookie(t *testing.T) {
 	m := secrets.NewMasker()
 	m.LearnSetting("Set-Cookie", "sid=k8s-tiger-99; Path=/shop/cart; Expires=Wed, 21 Oct 2026 07:28:00 GMT; Domain=shop.example.com; SameSite=Strict; HttpOnly")

@@ -180,7 +180,7 @@ func TestLyingListing(t *testing.T) {
 	}
 }
 
-// TestOddKeys: keys that are none, or not below the address, are left out and counted. The others are listed.
+// TestOddKeys: a listing leaves out and counts empty and long keys, and those that are not below the address. It has the others.
 func TestOddKeys(t *testing.T) {
 	long := strings.Repeat("k", longestKey)
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
