@@ -132,7 +132,10 @@ func (j *job) run(ctx context.Context) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return small, j.verify(ctx, small, want)
+	if err := j.verify(ctx, small, want); err != nil {
+		return small, err
+	}
+	return small, j.anonymous(ctx, small, foldersOf(wide))
 }
 
 // walk reads what every analysis needs: identities of images and, unless the slice is lean, all

@@ -2,7 +2,8 @@
 // records what they read, and writes a dump of the same process with this memory and all other
 // memory of the process itself that is not zero. Memory read from module files becomes part of the
 // new dump, which therefore needs no module files. It then runs the commands on the new dump and
-// fails unless they print the same.
+// fails unless they print the same. Folders of the machine where the dump was made get other names
+// of the same length in the new dump.
 //
 //	go run ./internal/test/tools/slicedump -out testdata/dumps CORPUS/CASE...
 //
