@@ -1,18 +1,17 @@
 package locks
 
 import (
+	"strings"
+
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/app/locks/internal/ilflow"
 	"github.com/sosgo/sosgo/internal/app/tasks"
 	"github.com/sosgo/sosgo/target"
 )
 
-// Bounds of the references from an async iterator to the queue that it reads, and from a method to the iterator whose elements it goes through: Parallel.ForEachAsync
-// has it in an object for its workers.
-const (
-	queueDepth    = 4
-	iteratorDepth = 3
-)
+// maxLinks bounds the objects between a method and an iterator, and between an iterator and the queue that it reads.
+const maxLinks = 1 << 8
 
 // beforeElement is the highest state of an async iterator that waits until its next element is asked for (AsyncIteratorMethodToStateMachineRewriter.cs of Roslyn).
 const beforeElement = -3
@@ -24,12 +23,18 @@ func (s *survey) iterator(f *answer.AsyncFrame) {
 	}
 }
 
+// An iteration is a suspended method that goes through the elements of an iterator, in an operation.
+type iteration struct {
+	box target.Addr
+	op  *operation
+}
+
 // iterations returns the suspended methods that go through the elements of iterators which wait for the request of their next one, by iterator.
-func (g *grapher) iterations() map[target.Addr][]target.Addr {
+func (g *grapher) iterations() map[target.Addr][]iteration {
 	if g.iterating != nil {
 		return g.iterating
 	}
-	g.iterating = map[target.Addr][]target.Addr{}
+	g.iterating = map[target.Addr][]iteration{}
 	if len(g.s.iterators) == 0 {
 		return g.iterating
 	}
@@ -44,8 +49,8 @@ func (g *grapher) iterations() map[target.Addr][]target.Addr {
 				continue
 			}
 			seen[box] = true
-			for it := range g.s.nearTo([]target.Addr{box}, iteratorDepth, func(a target.Addr) bool { return waits[a] }) {
-				g.iterating[it] = append(g.iterating[it], box)
+			for _, it := range g.s.leadsBy(box, func(a target.Addr) bool { return waits[a] }, func(a target.Addr) bool { return g.s.ofIterator(a) || g.s.ofParallel(a) }) {
+				g.iterating[it] = append(g.iterating[it], iteration{box, op})
 			}
 		}
 	}
@@ -55,25 +60,74 @@ func (g *grapher) iterations() map[target.Addr][]target.Addr {
 // through returns the suspended methods that read a queue by way of iterators: they go through the elements of one that reads it, or of one that goes through such.
 func (g *grapher) through(c *channelWait) (out []holder) {
 	seen := map[target.Addr]bool{}
-	boxes := g.iterations()
+	all := g.iterations()
+	isQueue := func(a target.Addr) bool { return a == c.object.Addr || c.kind.of(g.s, a) == c.object.Addr }
+	leads := func(a target.Addr) bool { return g.s.ofIterator(a) || g.s.isArray(a) }
 	for _, it := range g.s.iterators {
-		if len(boxes[it]) == 0 || len(g.s.nearTo([]target.Addr{it}, queueDepth, func(a target.Addr) bool { return a == c.object.Addr })) == 0 {
+		if len(all[it]) == 0 || len(g.s.leadsBy(it, isQueue, leads)) == 0 {
 			continue
 		}
-		for _, box := range boxes[it] {
-			if seen[box] {
+		for _, x := range all[it] {
+			if seen[x.box] {
 				continue
 			}
-			seen[box] = true
-			h := holder{box: box, strength: answer.StrengthLikely}
-			if p, err := g.s.found.tasks.AwaitOf(box); err == nil && p != nil {
+			seen[x.box] = true
+			h := holder{box: x.box, strength: answer.StrengthLikely}
+			if p, err := g.s.found.tasks.AwaitOf(x.box); err == nil && p != nil && !answer.LibraryMethod(p.Method) {
 				h.method.S = p.Method
 				h.again, h.entered = goesThrough(p)
+			} else { // such as Parallel.ForEachAsync, which calls the program's method for each element
+				h.box, h.method, h.again = x.op.box, x.op.method, true
 			}
 			out = append(out, h)
 		}
 	}
 	return out
+}
+
+// leadsBy returns the wanted objects that an object refers to, by itself or by way of others that leads selects.
+func (s *survey) leadsBy(from target.Addr, wanted, leads func(target.Addr) bool) (out []target.Addr) {
+	seen, todo := map[target.Addr]bool{from: true}, []target.Addr{from}
+	edges := s.r.heap.Edges(heap.EdgeOptions{})
+	for i := 0; i < len(todo) && i < maxLinks; i++ {
+		o, err := s.r.heap.ObjectAt(todo[i])
+		if err != nil {
+			continue
+		}
+		for ref, err := range edges.Of(&o) {
+			if err != nil || ref.Target == 0 || seen[ref.Target] || len(seen) == maxLinks {
+				continue
+			}
+			seen[ref.Target] = true
+			if wanted(ref.Target) {
+				out = append(out, ref.Target)
+			} else if leads(ref.Target) {
+				todo = append(todo, ref.Target)
+			}
+		}
+	}
+	return out
+}
+
+// ofIterator reports whether an object is a state machine, as an async iterator is.
+func (s *survey) ofIterator(a target.Addr) bool { return strings.Contains(s.nameAt(a), ">d__") }
+
+// ofParallel reports whether an object is of the class Parallel, whose workers find in it the sequence that they go through.
+func (s *survey) ofParallel(a target.Addr) bool {
+	return strings.HasPrefix(s.nameAt(a), "System.Threading.Tasks.Parallel+")
+}
+
+// nameAt returns the name of the definition of an object's type, or "".
+func (s *survey) nameAt(a target.Addr) string {
+	o, err := s.r.b.Objects().TrustedObject(a)
+	if err != nil {
+		return ""
+	}
+	name, err := s.r.b.Definition(o.Type)
+	if err != nil {
+		return ""
+	}
+	return name
 }
 
 // goesThrough reports whether a suspended method stands in a loop that asks for the next element of a sequence, and where the outermost one begins.

@@ -190,7 +190,7 @@ type grapher struct {
 	takers      map[target.Addr][]holder       // by BlockingCollection: the threads that take from it
 	readings    map[target.Addr]readerList     // by channel or pipe
 	threadsRead map[target.Addr]threadsReading // by channel or pipe
-	iterating   map[target.Addr][]target.Addr  // set by iterations
+	iterating   map[target.Addr][]iteration    // set by iterations
 	atLock      map[*lock]int                  // how many wait for it; set by waiters
 	enders      map[signal]enderList
 
