@@ -58,7 +58,8 @@ func (g *grapher) iterations() map[target.Addr][]iteration {
 }
 
 // through returns the suspended methods that read a queue by way of iterators: they go through the elements of one that reads it, or of one that goes through such.
-func (g *grapher) through(c *channelWait) (out []holder) {
+// unknown reports that the code of one can't be read.
+func (g *grapher) through(c *channelWait) (out []holder, unknown bool) {
 	seen := map[target.Addr]bool{}
 	all := g.iterations()
 	isQueue := func(a target.Addr) bool { return a == c.object.Addr || c.kind.of(g.s, a) == c.object.Addr }
@@ -76,13 +77,16 @@ func (g *grapher) through(c *channelWait) (out []holder) {
 			if p, err := g.s.found.tasks.AwaitOf(x.box); err == nil && p != nil && !answer.LibraryMethod(p.Method) {
 				h.method.S = p.Method
 				h.again, h.entered = goesThrough(p)
+			} else if own, err := g.s.found.tasks.AwaitOf(x.op.box); err != nil || own == nil {
+				unknown = true
+				continue
 			} else { // such as Parallel.ForEachAsync, which calls the program's method for each element
 				h.box, h.method, h.again = x.op.box, x.op.method, true
 			}
 			out = append(out, h)
 		}
 	}
-	return out
+	return out, unknown
 }
 
 // leadsBy returns the wanted objects that an object refers to, by itself or by way of others that leads selects.

@@ -1015,7 +1015,8 @@ func (g *grapher) readers(c *channelWait) (out []holder, unknown bool) {
 		out = append(out, holder{box: m.Object, method: m.Name, place: m.Place, strength: answer.StrengthLikely, again: again, entered: last})
 	}
 	if len(out) == 0 {
-		out = g.through(c)
+		list, unread := g.through(c)
+		return list, unknown || unread
 	}
 	return out, unknown
 }
