@@ -11,7 +11,7 @@ import (
 )
 
 // TestPassage checks how far the exceptions have come that threads handle: those that are caught have callers of the method with the handler before them. A
-// thread without an exception has none.
+// thread without an exception is not in the list.
 func TestPassage(t *testing.T) {
 	d := testdump.Open(t, "net10-stacks")
 	rt, err := d.Runtime()

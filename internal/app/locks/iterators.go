@@ -116,7 +116,7 @@ func (s *survey) leadsBy(from target.Addr, wanted, leads func(target.Addr) bool)
 // ofIterator reports whether an object is a state machine, as an async iterator is.
 func (s *survey) ofIterator(a target.Addr) bool { return strings.Contains(s.nameAt(a), ">d__") }
 
-// ofParallel reports whether an object is of the class Parallel, whose workers find in it the sequence that they go through.
+// ofParallel reports whether an object is of the class Parallel: its workers find in it the sequence that they go through.
 func (s *survey) ofParallel(a target.Addr) bool {
 	return strings.HasPrefix(s.nameAt(a), "System.Threading.Tasks.Parallel+")
 }

@@ -13,7 +13,7 @@ type cellWriter interface {
 	WriteCell(text string) error
 }
 
-// cellMark is in front of and behind the texts of the process that a line has, until the line is written. Escaped text has none.
+// cellMark is in front of and behind the texts of the process that a line has, until the line is written. Escaped text has no such character.
 const cellMark = "\x1e"
 
 // Cell returns an escaped text of the process for a line that the caller lays out and passes to PrintCells: its secrets are masked, so it may be
