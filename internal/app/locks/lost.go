@@ -144,6 +144,8 @@ func (g *grapher) lost(d *dependent, groups []*waiters) *answer.Verdict {
 	r, n := d.reach, len(d.waits)+len(d.ops)
 	switch {
 	case d.orphan:
+	case g.ofLibrary(d):
+		return nil // its own code ends the wait, in which nothing was sought
 	case d.pulse && len(d.waits) > 1 && len(r.Threads) > 0 && r.Leads.Only(g.s.methodsOn(d.has)): // each would wake another
 	case d.pulse && slices.ContainsFunc(d.waits, g.s.takesNext):
 		return nil // others have done so, and may have had their last turn on purpose
@@ -209,6 +211,12 @@ func (g *grapher) lost(d *dependent, groups []*waiters) *answer.Verdict {
 		v.Show = append(v.Show, "dumpasync -address "+addressText(d.ops[0].box))
 	}
 	return &v
+}
+
+// ofLibrary reports whether what is waited for is in a field of a library's class.
+func (g *grapher) ofLibrary(d *dependent) bool {
+	class := g.s.classes[d.object]
+	return class != "" && answer.LibraryMethod(class+".")
 }
 
 // orphans selects the waits of several threads for what nothing leads to but variables of threads that wait so: no code can end them.
