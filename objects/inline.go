@@ -377,13 +377,17 @@ func (t *Type) bracedLabels() ([]string, error) {
 	})
 }
 
-// FieldLabel returns a field's name as in source code. For a backing field it is the name of the automatic property.
+// FieldLabel returns a field's name as in source code. For a field that the compiler made it is the name of the automatic property, or of
+// the parameter of a primary constructor.
 func FieldLabel(name string) string {
 	if strings.HasPrefix(name, "<") {
 		if p, ok := strings.CutSuffix(name[1:], ">k__BackingField"); ok {
 			return p
 		}
 		if p, ok := strings.CutSuffix(name[1:], ">i__Field"); ok { // property of an anonymous type
+			return p
+		}
+		if p, ok := strings.CutSuffix(name[1:], ">P"); ok { // parameter of a primary constructor
 			return p
 		}
 	}

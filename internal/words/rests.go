@@ -83,7 +83,7 @@ var conclusions = []struct {
 	{slices.Concat(waits, []answer.Premise{answer.HeapAtRest}), []*Sentence{Unheld}}, // a collector at work leaves no lock behind
 
 	// Other suspended code could refute it.
-	{Suspended, []*Sentence{OperationsWait, OnePromise, ChainBehind, Unanswered, AwaitsItself, AwaitRing, Reentered, ReenteredMany, ClosedPermits}},
+	{Suspended, []*Sentence{OperationsWait, OnePromise, ChainBehind, Unanswered, AwaitsItself, AwaitRing, Reentered, ReenteredMany, ClosedPermits, LeasedAgain, LeasedAgainMany}},
 	{waits, []*Sentence{ThreadReenters}},
 }
 

@@ -143,15 +143,7 @@ func staticName(f *objects.Field) (Name, error) {
 	if err = cmp.Or(err, f.Err()); err != nil {
 		return Name{}, err
 	}
-	return Name{Text: class + "." + property(f.Name), Class: class}, nil
-}
-
-// property returns the automatic property of a backing field, or the field itself.
-func property(field string) string {
-	if name, ok := strings.CutSuffix(field, ">k__BackingField"); ok {
-		return strings.TrimPrefix(name, "<")
-	}
-	return field
+	return Name{Text: class + "." + objects.FieldLabel(f.Name), Class: class}, nil
 }
 
 // A referrer is an object that refers to another.
@@ -264,7 +256,7 @@ func (s *namer) fieldName(f *referrer, statics map[target.Addr]*objects.Field) N
 	}
 	field := ""
 	s.heap.Edges(heap.EdgeOptions{}).Slots(&f.from, f.to, 0, f.from.Size, func(off uint64) bool {
-		field = property(o.SlotName(off))
+		field = objects.FieldLabel(o.SlotName(off))
 		return false
 	})
 	class, err := o.Type.ManagedName()

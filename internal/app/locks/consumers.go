@@ -41,7 +41,7 @@ func inTurn(groups ...*waiters) answer.Severity {
 func (s *survey) consumers() {
 	loops, work := map[*tasks.AwaitPoint]ilflow.AwaitLoop{}, map[target.Addr]bool{}
 	for _, op := range s.ops {
-		if !op.own || op.request != "" || op.forgotten || op.thing.cause != tasks.CausePromise {
+		if !op.own || op.request != "" || op.forgotten || op.thing.cause != tasks.CausePromise || op.thing.kind == answer.WaitLimiter {
 			continue
 		}
 		if op.turn = s.turnOf(op, loops); op.turn != eachTurn {

@@ -32,6 +32,8 @@ func (s signal) ends(method string) bool {
 		return settles(method)
 	case answer.WaitChannel:
 		return endsChannel(method)
+	case answer.WaitLimiter:
+		return replenishes(method)
 	case waitItem:
 		return endsTaking(method)
 	}

@@ -26,13 +26,13 @@ type thing struct {
 	state   answer.Statement
 	says    answer.Statement // what it is, if it is not an object
 	cause   tasks.Cause
-	outside string       // the file of a child process, or the name of a pipe
-	lock    *lock        // set for a SemaphoreSlim
-	channel *channelWait // set for a channel
-	writes  bool         // waits for room in the channel
-	queued  int64        // set for a rate limiter
-	source  target.Addr  // set for a promise: its TaskCompletionSource
-	removed bool         // only nodes that a collection has dropped refer to the promise: they give it no name
+	outside string        // the file of a child process, or the name of a pipe
+	lock    *lock         // set for a SemaphoreSlim
+	channel *channelWait  // set for a channel
+	writes  bool          // waits for room in the channel
+	limiter *limiterState // set for a rate limiter
+	source  target.Addr   // set for a promise: its TaskCompletionSource
+	removed bool          // only nodes that a collection has dropped refer to the promise: they give it no name
 }
 
 // An operation is a suspended async method with what it waits for.
@@ -480,61 +480,4 @@ func (s *survey) channelThing(t *thing, role channelRole) {
 	if c.capacity.Err() == nil && c.items.Err() == nil {
 		t.state = words.ItemsOfCapacity.Of(words.N(c.items.Value), words.N(c.capacity.Value))
 	}
-}
-
-// limiterOf returns the rate limiter that a promise belongs to, or nil.
-func (s *survey) limiterOf(promise target.Addr) *thing {
-	o, err := s.r.b.Objects().TrustedObject(promise)
-	if err != nil {
-		return nil
-	}
-	k, x, is, err := shapes.TryBind[*taskState](s.r.b, o)
-	if !is || err != nil {
-		return nil
-	}
-	if o, err = k.State.Object(x); err != nil || o.Addr == 0 {
-		return nil
-	}
-	t := &thing{kind: answer.WaitLimiter, addr: o.Addr}
-	if b, x, is, err := shapes.TryBind[*bucket](s.r.b, o); is {
-		if err == nil {
-			t.queued, err = b.Queued.Int(x)
-		}
-		s.gaps.Note(err)
-		t.typ, t.state = s.gaps.Text(o.Type.ManagedName()), words.PermitsQueued.Of(words.N(t.queued))
-		return t
-	}
-	l, x, is, err := shapes.TryBind[*limiter](s.r.b, o)
-	if !is {
-		return nil
-	}
-	t.typ = s.gaps.Text(o.Type.ManagedName())
-	if err == nil {
-		err = s.limiterState(t, l, x)
-	}
-	s.gaps.Note(err)
-	return t
-}
-
-// limiterState reads the counts of a rate limiter.
-func (s *survey) limiterState(t *thing, l *limiter, x objects.Instance) error {
-	v, err := ints(x, &l.Permits, &l.Queued)
-	if err != nil {
-		return err
-	}
-	t.queued = v[1]
-	o, err := l.Options.Object(x)
-	if err != nil || o.Addr == 0 {
-		return err
-	}
-	k, x, err := objects.BindObject[*limiterOptions](s.r.b, o)
-	if err != nil {
-		return err
-	}
-	limit, err := ints(x, &k.Limit, &k.Queue)
-	if err != nil {
-		return err
-	}
-	t.state = words.PermitsLeased.Of(words.N(limit[0]-v[0]), words.N(limit[0]), words.N(v[1]), words.N(limit[1]))
-	return nil
 }

@@ -90,6 +90,8 @@ func (g *grapher) grouped(idle *idleCount) []*waiters {
 		}
 		if u := g.s.uses[w.thing.lock]; u != nil {
 			w.Holders = g.holders(u.holders)
+		} else if w.thing.limiter != nil && w.thing.limiter.refill == nil {
+			w.Holders = g.holders(g.leasesOf(w.thing.addr).holders)
 		} else if !slices.ContainsFunc(w.ops, func(op *operation) bool { return op.leaf != w.ops[0].leaf }) {
 			if of := g.completing[w.thing.source]; of != nil {
 				w.Holders = g.holders(of.sure)
@@ -328,6 +330,7 @@ func (g *grapher) suspended(groups []*waiters) []answer.Verdict {
 				v.Severity = answer.SeverityWarning
 			}
 		case t.kind == answer.WaitLimiter:
+			tells = g.limiter(&v, t, s.count)
 		case t.kind == answer.WaitPromise && s.count > 1 && isQueue(t.typ.S):
 			v.Kind, v.Statement = answer.FindingPromises, v.Plus(words.PromisesNobody.Of())
 			v.Severity = inTurn(s.groups...)

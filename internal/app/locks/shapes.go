@@ -219,7 +219,22 @@ type (
 	}
 	// bucket is a rate limiter with a fractional number of permits (TokenBucketRateLimiter.cs).
 	bucket struct {
-		_      objects.Shape    `of:"System.Threading.RateLimiting.TokenBucketRateLimiter"`
-		Queued objects.IntField `field:"_queueCount"`
+		_       objects.Shape    `of:"System.Threading.RateLimiting.TokenBucketRateLimiter"`
+		Queued  objects.IntField `field:"_queueCount"`
+		Options objects.RefField `field:"_options"`
+	}
+	// refillOptions say how a rate limiter gets new permits in the course of time.
+	refillOptions struct {
+		_       objects.Shape    `of:"System.Threading.RateLimiting.TokenBucketRateLimiterOptions|System.Threading.RateLimiting.FixedWindowRateLimiterOptions|System.Threading.RateLimiting.SlidingWindowRateLimiterOptions"`
+		Permits objects.IntField `field:"<TokensPerPeriod>|<PermitLimit>"`
+		Ticks   objects.IntField `field:"<ReplenishmentPeriod>._ticks|<Window>._ticks"`
+		Itself  objects.IntField `field:"<AutoReplenishment>"`
+	}
+	// lease is what a ConcurrencyLimiter gives: its permits are free again when it is disposed of.
+	lease struct {
+		_        objects.Shape    `of:"System.Threading.RateLimiting.ConcurrencyLimiter+ConcurrencyLease"`
+		Limiter  objects.RefField `field:"_limiter"`
+		Permits  objects.IntField `field:"_count"`
+		Disposed objects.IntField `field:"_disposed"`
 	}
 )

@@ -172,11 +172,12 @@ func newGrapher(s *survey) *grapher {
 	return &grapher{s: s, rows: map[*stackwalk.Thread]*answer.ThreadWait{}, of: map[*stackwalk.Thread]*wait{},
 		circled: map[*wait]bool{}, described: map[*wait]bool{}, entered: map[*lock][]*wait{}, holding: map[target.Addr]bool{},
 		takers: map[target.Addr][]holder{}, readings: map[target.Addr]readerList{}, threadsRead: map[target.Addr]threadsReading{},
-		counted: map[target.Addr]bool{}, failed: map[*operation]bool{}, lostThings: map[target.Addr]bool{}, enders: map[signal]enderList{}}
+		counted: map[target.Addr]bool{}, failed: map[*operation]bool{}, lostThings: map[target.Addr]bool{}, enders: map[signal]enderList{}, leases: map[target.Addr]*leaseUse{}}
 }
 
 // A grapher describes waits and where they lead.
 type grapher struct {
+	leases    map[target.Addr]*leaseUse // by ConcurrencyLimiter; see leasesOf
 	s         *survey
 	rows      map[*stackwalk.Thread]*answer.ThreadWait
 	of        map[*stackwalk.Thread]*wait // what each thread waits for

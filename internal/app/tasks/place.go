@@ -78,6 +78,23 @@ func (m *machine) methodName() (string, error) {
 	})
 }
 
+// MethodOf returns the name of the suspended async method at a, also where its code is not in the dump.
+func (r *Reader) MethodOf(a target.Addr) answer.Text {
+	k, err := r.kindOf(a)
+	if err != nil {
+		return answer.Text{Err: err}
+	}
+	_, m, err := r.machineIn(k, a)
+	if err == nil && m == nil {
+		err = target.Unsupportedf("no async method")
+	}
+	if err != nil {
+		return answer.Text{Err: err}
+	}
+	name, err := m.methodName()
+	return answer.Text{S: name, Err: err}
+}
+
 // moveNext returns the method that contains the async method's code.
 func (m *machine) moveNext() (*dac.MethodDesc, error) {
 	for md, err := range m.typ.Methods() {
