@@ -87,17 +87,7 @@ func (s *namer) name(wanted map[target.Addr]bool, walk bool, o heap.ScanOptions)
 	if len(rest) == 0 || !walk {
 		return unnamed
 	}
-	best := map[target.Addr]referrer{}
-	err := heap.Scan(s.ctx, s.heap, nil, o, func() *referrers {
-		return &referrers{s: s, edges: s.heap.Edges(heap.EdgeOptions{}), wanted: rest}
-	}, func(c *referrers) error {
-		for _, f := range c.found {
-			if old, ok := best[f.to]; !ok || f.rank < old.rank {
-				best[f.to] = f
-			}
-		}
-		return nil
-	})
+	best, err := s.referrersOf(rest, false, o)
 	if s.ctx.Err() != nil {
 		return s.ctx.Err()
 	}
@@ -107,7 +97,72 @@ func (s *namer) name(wanted map[target.Addr]bool, walk bool, o heap.ScanOptions)
 			s.names[a] = name
 		}
 	}
-	return err
+	return cmp.Or(s.lazies(statics, o), err)
+}
+
+// referrersOf returns the best referrer of each object. In collections, arrays count, too.
+func (s *namer) referrersOf(wanted map[target.Addr]bool, arrays bool, o heap.ScanOptions) (map[target.Addr]referrer, error) {
+	best := map[target.Addr]referrer{}
+	err := heap.Scan(s.ctx, s.heap, nil, o, func() *referrers {
+		return &referrers{s: s, edges: s.heap.Edges(heap.EdgeOptions{}), wanted: wanted, arrays: arrays}
+	}, func(c *referrers) error {
+		for _, f := range c.found {
+			if old, ok := best[f.to]; !ok || f.rank < old.rank {
+				best[f.to] = f
+			}
+		}
+		return nil
+	})
+	return best, err
+}
+
+// maxContainers bounds the collections and arrays between a Lazy and the object that has it in a field.
+const maxContainers = 4
+
+// lazies names the values of Lazy objects after what has the Lazy, through collections: the field of a Lazy says nothing.
+func (s *namer) lazies(statics map[target.Addr]*objects.Field, o heap.ScanOptions) error {
+	at := map[target.Addr]target.Addr{} // by object: what contains it
+	for a, name := range s.names {
+		if name.Holder != 0 && strings.HasPrefix(s.typeName(name.Holder), "System.Lazy<") {
+			at[a] = name.Holder
+		}
+	}
+	for range maxContainers {
+		wanted := map[target.Addr]bool{}
+		for a, in := range at {
+			if f := statics[in]; f != nil {
+				if name, err := staticName(f); err == nil {
+					s.names[a] = name
+				}
+				delete(at, a)
+				continue
+			}
+			wanted[in] = true
+		}
+		if len(wanted) == 0 {
+			return nil
+		}
+		best, err := s.referrersOf(wanted, true, o)
+		if err != nil {
+			return err
+		}
+		for a, in := range at {
+			f, ok := best[in]
+			if !ok {
+				delete(at, a)
+				continue
+			}
+			if class := s.typeName(f.from.Addr); f.from.Type.IsArray() || strings.HasPrefix(class, "System.Collections.") || strings.HasPrefix(class, "System.Lazy<") {
+				at[a] = f.from.Addr
+				continue
+			}
+			if name := s.fieldName(&f, statics); name.Text != "" {
+				s.names[a] = name
+			}
+			delete(at, a)
+		}
+	}
+	return nil
 }
 
 // statics returns the static fields that refer to objects, by object. The error is why some may be missing. Fields of
@@ -165,6 +220,7 @@ type referrers struct {
 	s      *namer
 	edges  *heap.Edges
 	wanted map[target.Addr]bool
+	arrays bool    // they are referrers, too
 	ranks  []uint8 // by type number, plus 1; 0 if not yet known
 	refs   []target.Addr
 	found  []referrer
@@ -214,6 +270,9 @@ func (c *referrers) rank(o *heap.Object) uint8 {
 	}
 	if c.ranks[n] == 0 {
 		c.ranks[n] = 1 + rankOf(c.s.b, o)
+		if c.arrays && o.Type.IsArray() {
+			c.ranks[n] = 1 + rankLibrary
+		}
 	}
 	return c.ranks[n] - 1
 }

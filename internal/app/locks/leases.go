@@ -145,7 +145,11 @@ type leaseOwner struct {
 
 // findLeases finds the leases of a limiter that are not disposed of, and the code that refers to each by the fewest references.
 func (s *survey) findLeases(limiter target.Addr) *leaseUse {
-	out := &leaseUse{whole: s.code.HasGraph() && !s.incomplete()}
+	out := &leaseUse{}
+	if graph, _, done := s.code.WholeGraph(); graph != nil {
+		done()
+		out.whole = true
+	}
 	permits := map[target.Addr]int64{}
 	for found, err := range objects.BoundObjects[*lease](s.ctx, s.r.b, s.r.heap, nil, heap.ScanOptions{}) {
 		if err != nil {
@@ -170,7 +174,7 @@ func (s *survey) findLeases(limiter target.Addr) *leaseUse {
 	for a, n := range permits {
 		switch o := owners[a]; {
 		case o == nil || o.shared:
-			if out.whole = out.whole && s.code.HasGraph(); out.whole && s.code.Lives(a) {
+			if out.whole && s.code.Lives(a) {
 				out.kept += n
 			}
 			continue
@@ -266,8 +270,8 @@ func (s *survey) leaseOwners(leases map[target.Addr]int64) map[target.Addr]*leas
 	return out
 }
 
-// toLeases follows the references from some objects to leases. It does not go on at other suspended methods, at tasks that have not completed, whose
-// continuations are other code, and at what is further away than a lease in a variable of the code, or in an object there.
+// toLeases follows the references from some objects to leases. It does not go on at other suspended methods, at limiters, and at tasks that have not completed: their
+// continuations are other code.
 func (s *survey) toLeases(from []target.Addr, methods map[target.Addr]bool, leases map[target.Addr]int64, found func(lease, field target.Addr, steps int)) {
 	type step struct{ at, field target.Addr }
 	edges := s.r.heap.Edges(heap.EdgeOptions{})
@@ -307,7 +311,7 @@ func (s *survey) toLeases(from []target.Addr, methods map[target.Addr]bool, leas
 	}
 }
 
-// carriesLease reports whether an object may be a part of what code has: it is no task that has not completed, no thing that a library shares, and no limiter.
+// carriesLease reports whether an object may be a part of what code has: it is no task that has not completed, and no limiter.
 func (s *survey) carriesLease(a target.Addr) bool {
 	o, err := s.r.b.Objects().TrustedObject(a)
 	if err != nil {

@@ -165,9 +165,14 @@ func (g *grapher) replenished(v *answer.Verdict, t *thing) (tells bool) {
 	return true
 }
 
-// partitioned reports whether a rate limiter is one of a PartitionedRateLimiter, whose own timer replenishes its parts.
+// partitioned reports whether a rate limiter is one of a PartitionedRateLimiter: the timer of that one replenishes all of them.
 func (s *survey) partitioned(limiter target.Addr) bool {
-	return strings.HasPrefix(s.names[limiter], "System.Threading.RateLimiting.DefaultPartitionedRateLimiter<") || strings.HasPrefix(s.names[limiter], "System.Lazy<")
+	holder := s.inside[limiter]
+	if holder == 0 {
+		return false
+	}
+	class := s.typeOf(holder).S
+	return strings.HasPrefix(class, "System.Threading.RateLimiting.DefaultPartitionedRateLimiter<") || strings.HasPrefix(class, "System.Lazy<")
 }
 
 // acquires reports whether a call may give a lease.
