@@ -598,6 +598,9 @@ func (g *grapher) permits(v *answer.Verdict, l *lock) bool {
 		g.nobody(v, u)
 	}
 	list := append(sure, perhaps...)
+	if len(perhaps) == 0 {
+		v.BehindMethods = g.atServers(l, u)
+	}
 	if slices.ContainsFunc(list, g.moves) {
 		v.Severity = answer.SeverityWarning // the next waiter is about to go on
 	}

@@ -28,6 +28,9 @@ func (s *survey) repeats(h *holder, runs bool) bool {
 	pieces := op.thing.cause == tasks.CauseFile
 	for _, a := range op.path {
 		at, err := s.found.tasks.AwaitOf(a)
+		if err != nil && a != h.box && s.ofLibrary(a) {
+			continue // its loops do not count
+		}
 		if err != nil {
 			return true
 		}
@@ -46,6 +49,12 @@ func (s *survey) repeats(h *holder, runs bool) bool {
 		}
 	}
 	return true // the holder is not among the methods that wait
+}
+
+// ofLibrary reports whether a suspended method is a library's. It needs no code of it.
+func (s *survey) ofLibrary(box target.Addr) bool {
+	name := s.found.tasks.MethodOf(box)
+	return name.Err == nil && answer.LibraryMethod(name.S)
 }
 
 // threadRepeats is repeats for a thread.

@@ -71,7 +71,7 @@ func memoryFirst(list []answer.Finding) {
 }
 
 // causing are the kinds of findings that explain others about waits.
-var causing = append(slices.Clip(starving), answer.FindingTasks, answer.FindingPromises)
+var causing = append(slices.Clip(starving), answer.FindingTasks, answer.FindingPromises, answer.FindingDependency)
 
 // causesFirst moves a finding about waits before the first one that follows from it: the threads and methods that must go on first there wait in it. The cause is
 // as severe then. list is ranked.
@@ -113,6 +113,7 @@ func causesFirst(list []answer.Finding) {
 			if thing := by.Clauses[0].Thing; thing != "" {
 				says = words.FollowsAbout.Of(words.Text(string(by.Kind)), words.Text(thing))
 			}
+			f.Clauses = slices.DeleteFunc(f.Clauses, func(c answer.Verdict) bool { return c.Says == words.Follows.Kind() }) // said with the thing now
 			f.Clauses = append(f.Clauses, answer.Conclude(answer.NoFinding, says, answer.Weakest(f.Strength, by.Strength)))
 		}
 		out, listed[i] = append(out, *f), true

@@ -95,7 +95,9 @@ func TestCausesFirst(t *testing.T) {
 		chain("part", answer.FindingFull, answer.SeverityHigh, []target.Addr{0x48}, []target.Addr{0x30, 0x50}),
 		chain("disk", answer.FindingPermits, answer.SeverityWarning, []target.Addr{0x28, 0x30}, nil),
 		chain("store", answer.FindingFull, answer.SeverityHigh, []target.Addr{0x60}, []target.Addr{0x70}),
-		chain("login", answer.FindingTasks, answer.SeverityHigh, []target.Addr{0x70}, nil))
+		chain("login", answer.FindingTasks, answer.SeverityHigh, []target.Addr{0x70}, nil),
+		chain("limit", answer.FindingPermits, answer.SeverityHigh, []target.Addr{0x80}, []target.Addr{0x90, 0x98}),
+		chain("server", answer.FindingDependency, answer.SeverityWarning, []target.Addr{0x90, 0x98}, nil))
 	causesFirst(list)
 	var got []string
 	for _, f := range list {
@@ -108,7 +110,7 @@ func TestCausesFirst(t *testing.T) {
 	assert.Equal(t, []string{"deadlock fatal", "label high", "cut high: it follows from the finding \"held lock\" about label", "raw high: it follows from the finding \"full queue\" about cut",
 		"half high", "two warning", "one warning: it follows from the finding \"held lock\" about two"}, got[:7])
 	assert.Equal(t, []string{"disk high", "second high: it follows from the finding \"no permits\" about disk", "first high: it follows from the finding \"full queue\" about second",
-		"part high", "login high", "store high: it follows from the finding \"failed tasks\" about login"}, got[7:])
+		"part high", "login high", "store high: it follows from the finding \"failed tasks\" about login", "server high", "limit high: it follows from the finding \"silent dependency\" about server"}, got[7:])
 }
 
 // TestNativeMemory checks that much native memory, compared with the GC heap, is a finding, and unknown memory is not.

@@ -12,6 +12,7 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/base/compilernames"
 	"github.com/sosgo/sosgo/internal/words"
+	"github.com/sosgo/sosgo/target"
 )
 
 // sqlPools checks for exhausted connection pools.
@@ -251,6 +252,7 @@ func silentServer(p *answer.HTTPPool, waiting []answer.HTTPWait, whole bool, ser
 	var slow, connecting int
 	var oldest time.Duration
 	of, at := map[string]int{}, map[string]int{} // by the outermost and the innermost method of the program
+	var code []target.Addr                       // the boxes of the code that waits
 	add := func(w *answer.HTTPWait) bool {
 		age := milliseconds(w.Age)
 		if w.Age.Err() != nil || age < slowRequest {
@@ -260,6 +262,9 @@ func silentServer(p *answer.HTTPPool, waiting []answer.HTTPWait, whole bool, ser
 		if w.Stack != nil {
 			of[asyncName(w.Stack)]++
 			at[cmp.Or(innermost(w.Stack), asyncName(w.Stack))]++
+			for k := range w.Stack.Frames {
+				code = append(code, w.Stack.Frames[k].Object)
+			}
 		}
 		return true
 	}
@@ -289,7 +294,7 @@ func silentServer(p *answer.HTTPPool, waiting []answer.HTTPWait, whole bool, ser
 	}
 	x := answer.Conclude(answer.FindingDependency, words.ServerSilent.Of(words.N(slow), words.N(all), words.Server(p.Host, p.Port), byProxy(p), what, words.Duration(oldest)),
 		answer.StrengthRecorded, words.QueueOfPool.Of(words.ShortObject(p.Address)))
-	x.Count, x.Show = slow, []string{"httpclients"}
+	x.Count, x.Show, x.Waiting = slow, []string{"httpclients"}, code
 	if !whole {
 		x = words.LowerOne(x, answer.Premises{answer.ListComplete: answer.PremiseDoubtful}.State)
 	}
