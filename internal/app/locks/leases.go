@@ -181,7 +181,7 @@ func (s *survey) findLeases(limiter target.Addr) *leaseUse {
 		case o.thread != nil:
 			if !threads[o.thread] {
 				threads[o.thread] = true
-				out.holders = append(out.holders, holder{thread: o.thread, strength: answer.StrengthLikely, gives: true})
+				out.holders = append(out.holders, holder{thread: o.thread, method: s.innerMethod(o.thread), strength: answer.StrengthLikely, gives: true})
 			}
 			out.held += n
 		default:
@@ -265,7 +265,7 @@ func (s *survey) leaseOwners(leases map[target.Addr]int64) map[target.Addr]*leas
 				roots = append(roots, root.Object)
 			}
 		}
-		s.toLeases(roots, methods, leases, func(lease, field target.Addr, steps int) { take(lease, leaseOwner{thread: t, steps: steps}) })
+		s.toLeases(roots, methods, leases, func(lease, _ target.Addr, steps int) { take(lease, leaseOwner{thread: t, steps: steps}) })
 	}
 	return out
 }
@@ -362,6 +362,14 @@ func (s *survey) storedIn(box, object target.Addr) int {
 		}
 	}
 	return last
+}
+
+// innerMethod returns the innermost method of the program on a thread's stack.
+func (s *survey) innerMethod(t *stackwalk.Thread) answer.Text {
+	for md := range s.methodsOf(t) {
+		return s.gaps.Text(dac.CodeOf(s.r.rt).MethodName(md, dac.MethodQualified))
+	}
+	return answer.Text{}
 }
 
 // handlesLeases reports whether a thread is in code that may take or give back a lease.
