@@ -80,6 +80,7 @@ type entry struct {
 	method string      // with its type but without the namespace
 	this   target.Addr // the receiver of the method
 	lock   *lock
+	gives  []string // the methods of this that release the semaphore, without their class
 }
 
 // wantsSemaphore selects the methods of SemaphoreSlim that take a permit or give one back: what only makes or looks at a semaphore holds none.
@@ -227,12 +228,10 @@ func (s *survey) entered(waits map[target.Addr]*operation) (entries []entry, err
 		if op == nil {
 			continue
 		}
-		if gone := waitsIn(m, op.thing.lock); releasedIn(&gone, m.Later) {
+		if gone := waitsIn(m, op.thing.lock); releasedIn(&gone, s.uncaught(m)) {
 			s.use(op.thing.lock).gives = true
 		} else if !releasedIn(&gone, m.Calls) {
-			if e := (entry{shortMethod(m.Name.S), m.This, op.thing.lock}); !slices.Contains(entries, e) {
-				entries = append(entries, e)
-			}
+			entries = s.withEntry(entries, m, op.thing.lock)
 		}
 	}
 	return entries, nil
@@ -330,7 +329,7 @@ func (s *survey) enteredThrough(entries []entry) error {
 		return nil
 	}
 	wanted := func(method string) bool {
-		return givesBack(method) || slices.ContainsFunc(entries, func(e entry) bool { return e.method == method })
+		return givesBack(method) || slices.ContainsFunc(entries, func(e entry) bool { return e.named(method) || e.leaves(method) })
 	}
 	flows := map[*tasks.AwaitPoint]*ilflow.Flow{}
 	for m, err := range s.set.Suspended(s.ctx, wanted, nil) {
@@ -354,15 +353,16 @@ func (s *survey) enteredBy(m *tasks.Suspended, i int, entries []entry, flows map
 	var found []entry
 	for _, e := range entries {
 		known := c.Object != 0 || c.First == e.lock.Address
-		if e.method == c.Method && (e.this == 0 || c.Object == 0 || e.this == c.Object) && (c.First == 0 || s.byObj[c.First] == nil || known) {
+		if e.calledBy(c) && (c.First == 0 || s.byObj[c.First] == nil || known) {
 			found = append(found, e)
 		}
 	}
 	if len(found) == 0 {
 		return
 	}
-	given := slices.ContainsFunc(m.Calls[i+1:], func(later tasks.Call) bool { return givesBack(later.Method) })
-	if !given && !slices.ContainsFunc(m.Later, func(later tasks.Call) bool { return givesBack(later.Method) }) {
+	leaves := func(later tasks.Call) bool { return givesBack(later.Method) || leavesBy(found, &later) }
+	given := slices.ContainsFunc(m.Calls[i+1:], leaves)
+	if !given && !slices.ContainsFunc(m.Later, leaves) {
 		return // it is no lock for this method
 	}
 	for _, e := range found {
@@ -374,7 +374,7 @@ func (s *survey) enteredBy(m *tasks.Suspended, i int, entries []entry, flows map
 		return // the entry has not returned: it is a holder itself if it is past its wait
 	}
 	at, kept, isKept := s.keptBy(m, c)
-	if given && s.leftBy(m, i, at, kept, isKept, flows) {
+	if given && s.leftBy(m, i, at, kept, isKept, found, flows) {
 		return
 	}
 	var led []target.Addr // the semaphores to which leads what it keeps
@@ -414,7 +414,7 @@ func (s *survey) keptBy(m *tasks.Suspended, c *tasks.Call) (at *tasks.AwaitPoint
 
 // leftBy reports whether a suspended method has left for sure what it entered by its call at index i: it has disposed of what it got, or has called a method of the
 // same object to leave, on each path.
-func (s *survey) leftBy(m *tasks.Suspended, i int, at *tasks.AwaitPoint, kept ilflow.Kept, isKept bool, flows map[*tasks.AwaitPoint]*ilflow.Flow) bool {
+func (s *survey) leftBy(m *tasks.Suspended, i int, at *tasks.AwaitPoint, kept ilflow.Kept, isKept bool, entries []entry, flows map[*tasks.AwaitPoint]*ilflow.Flow) bool {
 	if at == nil {
 		return false
 	}
@@ -432,7 +432,8 @@ func (s *survey) leftBy(m *tasks.Suspended, i int, at *tasks.AwaitPoint, kept il
 	class, _, _ := strings.Cut(in.Method, ".")
 	return slices.ContainsFunc(m.Calls[i+1:], func(c tasks.Call) bool {
 		method := cmp.Or(c.Through, c.Method)
-		return givesBack(method) && strings.HasPrefix(method, class+".") && c.Object == in.Object && g.Leaves(in.Offset, c.Offset, at.At)
+		is := givesBack(method) && strings.HasPrefix(method, class+".") && c.Object == in.Object || leavesBy(entries, &c)
+		return is && g.Leaves(in.Offset, c.Offset, at.At)
 	})
 }
 
