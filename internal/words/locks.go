@@ -151,6 +151,7 @@ var (
 	WouldTake           = say("thread takes from a queue with what would end a wait", "takes from {queue}, and only an item there would {signal} {object},")
 	HasEnder            = say("thread has what would end a wait", "alone has what would {signal} {object}")
 	ItsCompletion       = say("completion of its own task", "its completion")
+	TakesFromFull       = say("takes from a full collection", "alone takes from {collection}")
 	WouldSignal         = say("thread would signal", "alone would {signal} {object} later")
 	OtherWait           = say("wait of a thread", "thread {thread} {does}{place?}{end?}{onward?}")
 
@@ -219,6 +220,8 @@ var (
 	ReenteredMany       = say("semaphore entered again by many", "deadlock: {holder} and {more} more have likely entered {lock} and wait for it once more, in methods that they call; {wait}")
 	ClosedPermits       = say("semaphores of a field never released", "deadlock: {operations} suspended operations wait for {semaphores} semaphores in {field} without permits; {methods} methods may have entered one of them, as many as permits are taken, and each of these waits for one of them, the first {method}")
 	WhoeverEntered      = say("whoever has entered waits", "whichever of these methods has entered which of the semaphores: none of them goes on to release it")
+	TakenAgain          = say("item of a pool taken again", "deadlock: {holder} has taken from {channel} what it gives back later, and waits for the next, in a method that it awaits; {wait}")
+	TakenAgainMany      = say("items of a pool taken again by many", "deadlock: {holder} and {more} more have taken from {channel} what they give back later, and wait for the next, in methods that they call; {wait}")
 	NobodyUnread        = say("nobody found, not all read", "; nobody was found who has entered it, but not all could be read: {parts}")
 	UnreadParts         = say("unread parts", "parts of the heap or of the threads")
 	UnreadMethods       = say("unread suspended methods", "{methods} suspended methods")

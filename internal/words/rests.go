@@ -79,7 +79,7 @@ var conclusions = []struct {
 	{workers, []*Sentence{PilesUpThoughFree, PilesUp, KeepsUp, Starved, NearlyStarved, PoolBusy}},
 	{waits, []*Sentence{MonitorDeadlock, MonitorCircle, Deadlock, CircleOfWaits, ContextDeadlock, SchedulerDeadlock, SyncOverAsync, EntryWaits, OtherWait, HeldLock, SameHandle,
 		FullCollection, FullSemaphore}},
-	{Searched, []*Sentence{Meeting, LostPulse, WaitersFor}},
+	{Searched, []*Sentence{Meeting, LostPulse, WaitersFor, TakenAgain, TakenAgainMany}},
 	{slices.Concat(waits, []answer.Premise{answer.HeapAtRest}), []*Sentence{Unheld}}, // a collector at work leaves no lock behind
 
 	// Other suspended code could refute it.

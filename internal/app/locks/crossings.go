@@ -37,8 +37,7 @@ func (g *grapher) crossings() error {
 			w.signals = need
 		}
 	}
-	g.pumps()
-	return cmp.Or(err, g.nameQueues())
+	return cmp.Or(err, g.standstills(), g.nameQueues())
 }
 
 // set reports whether a thread waits for an event that is set: it is about to go on.
@@ -146,43 +145,4 @@ func (g *grapher) channelText(t *thing) answer.Statement {
 		return words.Field(name)
 	}
 	return words.Object(t.addr)
-}
-
-// pumps adds to the graph of waits what reads full channels, where all that reads one waits for room in another such channel.
-func (g *grapher) pumps() {
-	readers := map[*wait][]*wait{}
-	for _, op := range g.s.ops {
-		c := op.wait.fullChannel()
-		if c == nil || op.limited || g.course().channel(c).moves {
-			continue
-		}
-		list, unknown := g.readersOf(c)
-		if reads, sure := g.readingOf(c); unknown || reads || !sure {
-			continue
-		}
-		for i := range list {
-			var by *wait
-			if at := g.s.standing[list[i].box]; at != nil {
-				by = at.wait
-			}
-			readers[op.wait] = append(readers[op.wait], by)
-		}
-	}
-	for changed := true; changed; {
-		changed = false
-		for w, list := range readers {
-			if slices.ContainsFunc(list, func(by *wait) bool { return by == nil || len(readers[by]) == 0 }) {
-				delete(readers, w)
-				changed = true
-			}
-		}
-	}
-	for _, op := range g.s.ops {
-		if list := readers[op.wait]; len(list) > 0 {
-			op.wait.behind, op.wait.proved = append(op.wait.behind, list...), false // the IL says who reads
-			if !slices.Contains(g.ops, op.wait) {
-				g.ops = append(g.ops, op.wait)
-			}
-		}
-	}
 }

@@ -80,7 +80,7 @@ type entry struct {
 	method string      // with its type but without the namespace
 	this   target.Addr // the receiver of the method
 	lock   *lock
-	gives  []string // the methods of this that release the semaphore, without their class
+	gives  []tasks.Giver // the methods of this that release the semaphore
 }
 
 // wantsSemaphore selects the methods of SemaphoreSlim that take a permit or give one back: what only makes or looks at a semaphore holds none.

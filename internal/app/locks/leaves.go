@@ -35,7 +35,9 @@ func (e *entry) calledBy(c *tasks.Call) bool {
 }
 
 // leaves reports whether a call that names a method may run one that leaves the semaphore for the callers of the entry.
-func (e *entry) leaves(method string) bool { return slices.Contains(e.gives, bareMethod(method)) }
+func (e *entry) leaves(method string) bool {
+	return slices.ContainsFunc(e.gives, func(g tasks.Giver) bool { return g.Name == bareMethod(method) })
+}
 
 // leavesBy reports whether a call leaves the semaphore of one of the entries: it is made on the same object.
 func leavesBy(entries []entry, c *tasks.Call) bool {

@@ -146,7 +146,7 @@ func (g *grapher) lost(d *dependent, groups []*waiters) *answer.Verdict {
 	case d.orphan:
 	case g.ofLibrary(d):
 		return nil // its own code ends the wait, in which nothing was sought
-	case d.pulse && len(d.waits) > 1 && len(r.Threads) > 0 && r.Leads.Only(g.s.methodsOn(d.has)): // each would wake another
+	case d.pulse && len(d.waits) > 1 && len(r.Threads) > 0 && g.onlyTheirs(d): // each would wake another
 	case d.pulse && slices.ContainsFunc(d.waits, g.s.takesNext):
 		return nil // others have done so, and may have had their last turn on purpose
 	case !d.meets() && !(n >= manyLost && r.Leads.Ran(false)) && !r.Leads.Ran(true):
@@ -169,7 +169,7 @@ func (g *grapher) lost(d *dependent, groups []*waiters) *answer.Verdict {
 	switch {
 	case d.lock != nil && d.lock.Kind == answer.LockSemaphore:
 		kind = answer.FindingPermits
-	case len(d.ops) > 0 && d.ops[0].thing.kind == answer.WaitPromise:
+	case len(d.ops) > 0 && d.ops[0].thing.kind == answer.WaitPromise, len(d.ops) == 0 && g.promiseOf(d.waits[0]) != 0:
 		kind = answer.FindingPromises
 	}
 	v := answer.Conclude(kind, says, answer.StrengthLikely, g.evidencesOf(d)...)
@@ -217,6 +217,12 @@ func (g *grapher) lost(d *dependent, groups []*waiters) *answer.Verdict {
 func (g *grapher) ofLibrary(d *dependent) bool {
 	class := g.s.classes[d.object]
 	return class != "" && answer.LibraryMethod(class+".")
+}
+
+// onlyTheirs reports whether all code that would end the waits is that of the threads that wait, or called by nothing but their methods.
+func (g *grapher) onlyTheirs(d *dependent) bool {
+	only, err := d.reach.Leads.OnlyThrough(g.s.ctx, g.s.r.heap, g.s.methodsOn(d.has))
+	return only && err == nil
 }
 
 // orphans selects the waits of several threads for what nothing leads to but variables of threads that wait so: no code can end them.

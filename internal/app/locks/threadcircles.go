@@ -137,6 +137,12 @@ func (g *grapher) circle(alike [][]*wait) answer.Verdict {
 				v.Because(il)
 			}
 		}
+		if before.byIL {
+			v.Strength, v.Rests = answer.Weakest(v.Strength, answer.StrengthLikely), slices.Concat(v.Rests, words.Searched)
+			if il := words.SignalsIL.Of(); !slices.Contains(v.Evidence, il.Text) {
+				v.Because(il)
+			}
+		}
 		if before.anew && before.isSignaledBy(w) {
 			v.Strength = answer.Weakest(v.Strength, answer.StrengthPossible)
 			if says := words.TakersAnew.Of(); !slices.Contains(v.Evidence, says.Text) {
@@ -202,6 +208,9 @@ func (g *grapher) awaits(w *wait) answer.Statement {
 	if w.pulse {
 		return words.PulseOfObject.Of(g.what(w))
 	}
+	if c := g.s.boundedOf(w); w.thread != nil && c.collection != 0 && !c.items {
+		return words.RoomIn.Of(g.collectionName(w.lock, c.collection))
+	}
 	return g.what(w)
 }
 
@@ -223,6 +232,10 @@ func (g *grapher) keeps(w, by *wait) answer.Statement {
 	switch {
 	case w.isSignaledBy(by):
 		return words.WouldSignal.Of(words.Text(w.signalVerb()), g.lockOrObject(w))
+	case w.byIL && w.thread != nil:
+		return words.TakesFromFull.Of(g.collectionName(w.lock, g.s.boundedOf(w).collection))
+	case w.byIL:
+		return words.WouldSignal.Of(words.Text("complete"), g.thingText(w.op.thing))
 	case w.fullChannel() != nil:
 		return words.IsToRead.Of(g.channelText(w.op.thing))
 	case g.holderOf(w.lock, by) != nil:

@@ -52,6 +52,7 @@ type wait struct {
 
 	op     *operation // the suspended code that waits, if it is no thread
 	behind []*wait    // the waits of suspended code that must proceed first
+	byIL   bool       // the IL says that behind alone ends it; set by standstills
 	leaves []leafOf   // for a task: what the methods between wait for
 
 	called string           // the method of the class library that the program called

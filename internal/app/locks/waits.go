@@ -82,6 +82,11 @@ func (r *Reader) Waits(ctx context.Context, o Options) (*answer.Waits, error) {
 		return nil, err
 	}
 	out.Verdicts = append(g.circles(), g.closed()...)
+	pools, err := g.channelPools(groups)
+	if err != nil {
+		return nil, err
+	}
+	out.Verdicts = append(out.Verdicts, pools...)
 	met, err := g.meetings()
 	if err != nil {
 		return nil, err

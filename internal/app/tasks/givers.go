@@ -1,6 +1,7 @@
 package tasks
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -14,10 +15,17 @@ import (
 // thisField is the field of a state machine with the object that its method is called on.
 const thisField = "<>4__this"
 
-// Givers returns the names, without their classes, of the methods by which an object gives something back for its callers: they are methods of its class and
+// A Giver is a method by which an object gives something back for its callers.
+type Giver struct {
+	Name string // without its class
+	// Bodies are the methods with the code: of an async method, the one of its state machine, too.
+	Bodies []*dac.MethodDesc
+}
+
+// Givers returns the methods, by name, by which an object gives something back for its callers: they are methods of its class and
 // of the program's classes that it derives from, and make a call that gives selects on what is given, or call another such method of the object, but make no
 // call on what is given that takes selects. Code that can't be read gives nothing back.
-func (r *Reader) Givers(object, given target.Addr, gives, takes func(method string) bool) (out []string) {
+func (r *Reader) Givers(object, given target.Addr, gives, takes func(method string) bool) (out []Giver) {
 	if r == nil || r.code == nil {
 		return nil
 	}
@@ -25,18 +33,22 @@ func (r *Reader) Givers(object, given target.Addr, gives, takes func(method stri
 	if err != nil {
 		return nil
 	}
-	calls := map[string][]Call{} // by method
+	calls, bodies := map[string][]Call{}, map[string][]*dac.MethodDesc{} // by method
+	add := func(name string, md *dac.MethodDesc, hidden int) {
+		calls[name] = append(calls[name], r.callsOn(md, o, hidden)...)
+		bodies[name] = append(bodies[name], md)
+	}
 	for t := o.Type; t != nil && err == nil && programType(t); t, err = t.Base() {
 		for md, err := range t.Methods() {
 			if err != nil {
 				break
 			}
 			if name, err := md.Name(); err == nil {
-				calls[name] = append(calls[name], r.callsOn(md, o, 0)...)
+				add(name, md, 0)
 			}
 		}
 		for name, md := range r.machinesOf(t) {
-			calls[name] = append(calls[name], r.callsOn(md, o, 1)...)
+			add(name, md, 1)
 		}
 	}
 	for name, list := range calls {
@@ -44,18 +56,19 @@ func (r *Reader) Givers(object, given target.Addr, gives, takes func(method stri
 			delete(calls, name)
 		}
 	}
-	for found := true; found; {
-		found = false
+	found := map[string]bool{}
+	for before := -1; before != len(found); {
+		before = len(found)
 		for name, list := range calls {
-			is := func(c Call) bool {
-				return c.Object == given && gives(c.Method) || c.Object == object && slices.Contains(out, nameOf(c.Method))
-			}
-			if !slices.Contains(out, name) && slices.ContainsFunc(list, is) {
-				out, found = append(out, name), true
-			}
+			found[name] = found[name] || slices.ContainsFunc(list, func(c Call) bool {
+				return c.Object == given && gives(c.Method) || c.Object == object && found[nameOf(c.Method)]
+			})
 		}
+		maps.DeleteFunc(found, func(_ string, is bool) bool { return !is })
 	}
-	slices.Sort(out)
+	for _, name := range slices.Sorted(maps.Keys(found)) {
+		out = append(out, Giver{name, bodies[name]})
+	}
 	return out
 }
 
