@@ -222,6 +222,7 @@ var (
 	WhoeverEntered      = say("whoever has entered waits", "whichever of these methods has entered which of the semaphores: none of them goes on to release it")
 	TakenAgain          = say("item of a pool taken again", "deadlock: {holder} has taken from {channel} what it gives back later, and waits for the next, in a method that it awaits; {wait}")
 	TakenAgainMany      = say("items of a pool taken again by many", "deadlock: {holder} and {more} more have taken from {channel} what they give back later, and wait for the next, in methods that they call; {wait}")
+	HasTaken            = say("past its read of a channel", "{holder} is past its read of {channel}, and writes to it later")
 	NobodyUnread        = say("nobody found, not all read", "; nobody was found who has entered it, but not all could be read: {parts}")
 	UnreadParts         = say("unread parts", "parts of the heap or of the threads")
 	UnreadMethods       = say("unread suspended methods", "{methods} suspended methods")

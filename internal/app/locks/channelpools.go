@@ -2,6 +2,7 @@ package locks
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 	"strings"
 
@@ -18,9 +19,7 @@ type channelPool struct {
 	channel *channelWait
 	thing   *thing
 	writer  target.Addr
-	code    *dac.CodeReader
 	ops     []*operation
-	groups  []*waiters
 	entries []entry // the methods that take from it for their callers, with those that give back
 }
 
@@ -79,30 +78,28 @@ func (p *channelPool) after(md *metadata.Metadata, il []byte) bool {
 func (p *channelPool) isGiver(il []byte) bool {
 	return slices.ContainsFunc(p.entries, func(e entry) bool {
 		return slices.ContainsFunc(e.gives, func(g tasks.Giver) bool {
-			return slices.ContainsFunc(g.Bodies, func(md *dac.MethodDesc) bool {
-				body, err := p.code.IL(md)
-				return err == nil && bytes.Equal(body.Code, il)
-			})
+			return slices.ContainsFunc(g.Code, func(code []byte) bool { return bytes.Equal(code, il) })
 		})
 	})
 }
 
 // channelPools describes the channels with code that has taken an item, gives it back later, and waits for another one meanwhile: if all that may give one stands so,
 // nothing ever comes.
-func (g *grapher) channelPools(groups []*waiters) ([]answer.Verdict, error) {
+func (g *grapher) channelPools() ([]answer.Verdict, error) {
 	var pools []*channelPool
-	for _, w := range groups {
-		t := w.thing
-		if t.channel == nil || t.channel.kind != &channelKind || t.writes || t.channel.items.Value != 0 || !w.ops[0].own {
+	for _, op := range g.s.ops {
+		t := op.thing
+		if t.channel == nil || t.channel.kind != &channelKind || t.writes || t.channel.items.Value != 0 || !op.own {
 			continue
 		}
 		i := slices.IndexFunc(pools, func(p *channelPool) bool { return p.channel.object.Addr == t.channel.object.Addr })
 		if i < 0 {
 			i = len(pools)
-			pools = append(pools, &channelPool{channel: t.channel, thing: t, writer: g.s.writerOf(t.channel.object), code: dac.CodeOf(g.s.r.rt)})
+			pools = append(pools, &channelPool{channel: t.channel, thing: t, writer: g.s.writerOf(t.channel.object)})
 		}
-		pools[i].ops, pools[i].groups = append(pools[i].ops, w.ops...), append(pools[i].groups, w)
+		pools[i].ops = append(pools[i].ops, op)
 	}
+	slices.SortStableFunc(pools, func(a, b *channelPool) int { return cmp.Compare(len(b.ops), len(a.ops)) })
 	var out []answer.Verdict
 	for _, p := range pools[:min(len(pools), mostDependents)] {
 		if p.writer == 0 || slices.ContainsFunc(p.ops, func(op *operation) bool { return op.limited || op.first }) {
@@ -206,18 +203,16 @@ func (g *grapher) takenAgain(p *channelPool, list []holder) answer.Verdict {
 	}
 	v := answer.Conclude(answer.FindingDeadlock, says, answer.StrengthLikely)
 	v.Rests = words.Searched
-	for _, w := range p.groups[:min(len(p.groups), listedOperations)] {
-		v.Because(g.groupText(w))
+	for i := range list[:min(len(list), listedOperations)] {
+		v.Because(words.HasTaken.Of(g.holderName(&list[i]), channel))
 	}
 	v.Because(words.SignalsIL.Of())
-	v.Class, v.Thing, v.Waiting = p.groups[0].Class, g.thingText(p.thing).Text, boxes(p.ops)
+	v.Class, v.Thing, v.Waiting = g.s.classes[p.thing.addr], g.thingText(p.thing).Text, boxes(p.ops)
 	v.Show = []string{"dumpobj " + addressText(p.thing.addr)}
 	for i := range list[:min(len(list), listedOperations)] {
 		v.Show = append(v.Show, g.showHolder(&list[i])...)
 	}
-	for _, w := range p.groups {
-		v.Sites = append(v.Sites, answer.Site{Method: w.Method, Does: string(p.thing.kind), Count: w.Count})
-	}
+	v.Sites = []answer.Site{{Method: p.ops[0].method, Does: string(p.thing.kind), Count: len(p.ops)}}
 	for _, op := range p.ops {
 		if op.wait != nil {
 			g.circled[op.wait] = true

@@ -33,6 +33,8 @@ type dependent struct {
 	reach  *reach.Callers
 	fault  *answer.FaultedTask // would have ended the waits
 	orphan bool                // no code has what would end the waits
+	// awaited reports that others wait, without a limit, for the end of a thread that waits so: it does not wait for work on purpose.
+	awaited bool
 }
 
 // mostDependents is how many things that code waits for are examined, those with the most waits first. Things alike are one where they can be examined together.
@@ -225,8 +227,11 @@ func (g *grapher) dependents() (out []dependent) {
 		} else if c := g.s.boundedOf(w); c.collection != 0 {
 			if c.items {
 				d = of(c.collection, func() *dependent {
-					return &dependent{thing: words.ItemIn.Of(g.addressName(c.collection)), on: c.collection, ends: endsTaking}
+					return &dependent{thing: words.ItemIn.Of(g.addressName(c.collection)), does: "adds to it or completes it", on: c.collection, ends: endsTaking}
 				})
+				if g.endAwaited(w.thread) {
+					d.awaited, d.lasts = true, true
+				}
 			}
 		} else if is, ok := w.signaled(); ok {
 			d = of(is.object, func() *dependent {
@@ -242,6 +247,13 @@ func (g *grapher) dependents() (out []dependent) {
 	}
 	slices.SortStableFunc(out, func(a, b dependent) int { return cmp.Compare(len(b.ops)+len(b.waits), len(a.ops)+len(a.waits)) })
 	return out
+}
+
+// endAwaited reports whether a thread waits, without a limit, for the end of another one or of the task that it runs.
+func (g *grapher) endAwaited(t *stackwalk.Thread) bool {
+	return slices.ContainsFunc(g.s.waits, func(w *wait) bool {
+		return (w.join || len(w.tasks) > 0) && w.timeout < 0 && w.ends.IsZero() && slices.Contains(w.runners, t)
+	})
 }
 
 // enderOf returns what alone ends the wait of a task at the end of a chain, with how to describe it: a promise, or a scheduler of the program in which the task

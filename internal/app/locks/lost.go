@@ -24,7 +24,7 @@ const manyLost = 3
 // mayBeLost reports whether waits that nobody can end would be a finding. Code that takes the next item or signal again and again may wait for ever: nobody
 // suffers from it.
 func (g *grapher) mayBeLost(d *dependent) bool {
-	if len(d.waits)+len(d.ops) == 0 || slices.ContainsFunc(d.waits, func(w *wait) bool { return w.set() || g.circled[w] || !w.ofSystem() }) {
+	if len(d.waits)+len(d.ops) == 0 || slices.ContainsFunc(d.waits, func(w *wait) bool { return w.set() || g.circled[w] || !w.ofSystem() && !d.awaited }) {
 		return false
 	}
 	switch {
@@ -44,7 +44,7 @@ func (g *grapher) mayBeLost(d *dependent) bool {
 		return false // that is proved, and said
 	}
 	loops := map[*tasks.AwaitPoint]ilflow.AwaitLoop{}
-	return d.lasts && !slices.ContainsFunc(d.waits, g.s.takesNext) &&
+	return d.lasts && (d.awaited || !slices.ContainsFunc(d.waits, g.s.takesNext)) &&
 		!slices.ContainsFunc(d.ops, func(op *operation) bool { return op.entry || op.idle() != "" || g.s.turnOf(op, loops) != noTurn })
 }
 

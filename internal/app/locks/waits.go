@@ -82,7 +82,7 @@ func (r *Reader) Waits(ctx context.Context, o Options) (*answer.Waits, error) {
 		return nil, err
 	}
 	out.Verdicts = append(g.circles(), g.closed()...)
-	pools, err := g.channelPools(groups)
+	pools, err := g.channelPools()
 	if err != nil {
 		return nil, err
 	}
@@ -148,10 +148,10 @@ func (s *survey) waitedFor() map[target.Addr]bool {
 	}
 	named := map[string]bool{}
 	for _, op := range s.ops {
-		if op.idle() != "" {
+		t := op.thing
+		if op.idle() != "" && (t.channel == nil || t.writes) {
 			continue
 		}
-		t := op.thing
 		switch {
 		case t.addr != 0:
 			out[t.addr] = true

@@ -3,7 +3,6 @@ package tasks
 import (
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/app/tasks/internal/ilcalls"
@@ -17,9 +16,8 @@ const thisField = "<>4__this"
 
 // A Giver is a method by which an object gives something back for its callers.
 type Giver struct {
-	Name string // without its class
-	// Bodies are the methods with the code: of an async method, the one of its state machine, too.
-	Bodies []*dac.MethodDesc
+	Name string   // without its class
+	Code [][]byte // the IL of the methods of this name, and of their state machines
 }
 
 // Givers returns the methods, by name, by which an object gives something back for its callers: they are methods of its class and
@@ -33,22 +31,25 @@ func (r *Reader) Givers(object, given target.Addr, gives, takes func(method stri
 	if err != nil {
 		return nil
 	}
-	calls, bodies := map[string][]Call{}, map[string][]*dac.MethodDesc{} // by method
-	add := func(name string, md *dac.MethodDesc, hidden int) {
-		calls[name] = append(calls[name], r.callsOn(md, o, hidden)...)
-		bodies[name] = append(bodies[name], md)
-	}
+	calls, code := map[string][]Call{}, map[string][][]byte{} // by method
 	for t := o.Type; t != nil && err == nil && programType(t); t, err = t.Base() {
 		for md, err := range t.Methods() {
 			if err != nil {
 				break
 			}
-			if name, err := md.Name(); err == nil {
-				add(name, md, 0)
+			name, err := md.Name()
+			body, bad := r.code.IL(md)
+			if err != nil || bad != nil || md.IsStatic() {
+				continue
+			}
+			code[name] = append(code[name], body.Code)
+			if sites, err := r.callSites(md); err == nil {
+				calls[name] = append(calls[name], r.callsOn(sites, o, 0)...)
 			}
 		}
-		for name, md := range r.machinesOf(t) {
-			add(name, md, 1)
+		for name, m := range r.machinesOf(t) {
+			code[name] = append(code[name], m.code)
+			calls[name] = append(calls[name], r.callsOn(m.sites, o, 1)...)
 		}
 	}
 	for name, list := range calls {
@@ -67,17 +68,13 @@ func (r *Reader) Givers(object, given target.Addr, gives, takes func(method stri
 		maps.DeleteFunc(found, func(_ string, is bool) bool { return !is })
 	}
 	for _, name := range slices.Sorted(maps.Keys(found)) {
-		out = append(out, Giver{name, bodies[name]})
+		out = append(out, Giver{name, code[name]})
 	}
 	return out
 }
 
-// callsOn returns the calls of a method that is called on an object, or with 1 as hidden of the state machine of such a method.
-func (r *Reader) callsOn(md *dac.MethodDesc, o objects.Object, hidden int) (out []Call) {
-	sites, err := r.callSites(md)
-	if err != nil || md.IsStatic() {
-		return nil
-	}
+// callsOn resolves the calls of a method that is called on an object, or with 1 as hidden of the state machine of such a method.
+func (r *Reader) callsOn(sites []ilcalls.Site, o objects.Object, hidden int) (out []Call) {
 	for i := range sites {
 		s := &sites[i]
 		path := objectOf(s)
@@ -93,8 +90,14 @@ func (r *Reader) callsOn(md *dac.MethodDesc, o objects.Object, hidden int) (out 
 	return out
 }
 
-// machinesOf returns the methods that run the async methods of a class, by the names of these.
-func (r *Reader) machinesOf(t *objects.Type) map[string]*dac.MethodDesc {
+// A machineCode is the code of an async method in its state machine.
+type machineCode struct {
+	code  []byte
+	sites []ilcalls.Site
+}
+
+// machinesOf returns the code of the async methods of a class, by name. It need not have run.
+func (r *Reader) machinesOf(t *objects.Type) map[string]machineCode {
 	module, err := t.Module()
 	if err != nil {
 		return nil
@@ -107,7 +110,7 @@ func (r *Reader) machinesOf(t *objects.Type) map[string]*dac.MethodDesc {
 	if err != nil {
 		return nil
 	}
-	out := map[string]*dac.MethodDesc{}
+	out := map[string]machineCode{}
 	for row := range nested.All() {
 		class, err := meta.NestedClass(row)
 		if err != nil {
@@ -119,14 +122,27 @@ func (r *Reader) machinesOf(t *objects.Type) map[string]*dac.MethodDesc {
 		}
 		for m := range methods.All() {
 			name := startsMachine(meta, class.Nested.Row(), ilcalls.MemberName(meta, metadata.NewToken(metadata.TableMethodDef, m)))
-			at, err := module.Lookup(dac.MapMethodDef, m)
-			if name == "" || at == 0 || err != nil {
+			body, err := r.code.ILOf(module, m)
+			if name == "" || err != nil {
 				continue
 			}
-			if md, err := r.code.TrustedMethodDesc(at); err == nil {
-				out[name[strings.LastIndexByte(name, '.')+1:]] = md
+			if sites, err := ilcalls.Of(meta, body.Code); err == nil {
+				out[nameOf(name)] = machineCode{body.Code, r.withWrappersIn(module, meta, m, sites)}
 			}
 		}
 	}
 	return out
+}
+
+// withWrappersIn is withWrappers for a row of a module's methods. It returns sites if the method has not been loaded.
+func (r *Reader) withWrappersIn(module *dac.Module, meta *metadata.Metadata, row uint32, sites []ilcalls.Site) []ilcalls.Site {
+	at, err := module.Lookup(dac.MapMethodDef, row)
+	if err != nil || at == 0 {
+		return sites
+	}
+	md, err := r.code.TrustedMethodDesc(at)
+	if err != nil {
+		return sites
+	}
+	return r.withWrappers(md, meta, sites)
 }

@@ -21,6 +21,8 @@ func (l *Leads) OnlyThrough(ctx context.Context, h *heap.Heap, methods []*dac.Me
 			seen[programMethod{in.Addr, md.Token.Row()}] = true
 		}
 	}
+	again := *l
+	again.followed = map[string]bool{} // the callers of virtual methods of one name are listed once
 	todo := slices.Clone(l.direct)
 	for len(todo) > 0 {
 		m := todo[len(todo)-1]
@@ -29,7 +31,11 @@ func (l *Leads) OnlyThrough(ctx context.Context, h *heap.Heap, methods []*dac.Me
 			continue
 		}
 		seen[m] = true
-		callers, err := l.callers(ctx, h, p, m)
+		var callers []programMethod
+		err := again.callers(ctx, h, p, m, func(_ string, list []programMethod) error {
+			callers = append(callers, list...)
+			return nil
+		})
 		if err != nil || len(callers) == 0 {
 			return false, err
 		}
