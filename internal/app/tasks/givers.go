@@ -39,7 +39,7 @@ func (r *Reader) Givers(object, given target.Addr, gives, takes func(method stri
 			}
 			name, err := md.Name()
 			body, bad := r.code.IL(md)
-			if err != nil || bad != nil || md.IsStatic() {
+			if err != nil || bad != nil || md.IsStatic() || name == ".ctor" { // a new object gives to nobody
 				continue
 			}
 			code[name] = append(code[name], body.Code)
