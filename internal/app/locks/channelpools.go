@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"slices"
-	"strings"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
@@ -46,8 +45,7 @@ func (p *channelPool) sought(method string) (target.Addr, bool) {
 		return p.writer, true
 	}
 	for i := range p.entries {
-		class, _, _ := strings.Cut(p.entries[i].method, ".")
-		if p.entries[i].leaves(method) && strings.HasPrefix(method, class+".") {
+		if p.entries[i].leaves(method) { // by the name of an interface, too
 			return p.entries[i].this, true
 		}
 	}
@@ -164,21 +162,36 @@ func (g *grapher) poolHolders(p *channelPool) ([]holder, error) {
 	if err != nil || !ok || len(others) > 0 {
 		return nil, err
 	}
-	frames, err := s.code.Frames()
-	for _, f := range frames { // one that is past what it has taken
-		meta, bad := f.Method.Metadata()
-		if bad != nil {
-			return nil, nil
-		}
-		body, bad := dac.CodeOf(f.Frame.Runtime).IL(f.Method)
-		if bad != nil || p.after(meta, body.Code) {
-			return nil, nil
-		}
-	}
-	if err != nil {
+	if runs, err := s.givesItem(p); runs || err != nil {
 		return nil, s.ctx.Err()
 	}
 	return out, nil
+}
+
+// givesItem reports whether a thread is in a method that takes an item and gives one later.
+func (s *survey) givesItem(p *channelPool) (bool, error) {
+	leads, err := s.code.Leads(p.sought, func(_ *metadata.Metadata, il []byte) bool { return p.isGiver(il) })
+	if err != nil {
+		return false, err
+	}
+	frames, err := s.code.Frames()
+	for _, f := range frames {
+		meta, err := f.Method.Metadata()
+		if err != nil {
+			return false, err
+		}
+		body, err := dac.CodeOf(f.Frame.Runtime).IL(f.Method)
+		if err != nil {
+			return false, err
+		}
+		if !p.after(meta, body.Code) {
+			continue
+		}
+		if goes, err := s.code.Goes(f, leads); goes || err != nil {
+			return goes, err
+		}
+	}
+	return false, err
 }
 
 // takesBy and givesBy report whether a call takes an item from the channel, or gives it one, as far as the code shows on what it is made.
