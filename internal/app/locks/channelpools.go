@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
@@ -45,11 +46,17 @@ func (p *channelPool) sought(method string) (target.Addr, bool) {
 		return p.writer, true
 	}
 	for i := range p.entries {
-		if p.entries[i].leaves(method) { // by the name of an interface, too
+		class, _, _ := strings.Cut(p.entries[i].method, ".")
+		if p.entries[i].leaves(method) && (strings.HasPrefix(method, class+".") || ofInterface(method)) {
 			return p.entries[i].this, true
 		}
 	}
 	return 0, false
+}
+
+// ofInterface reports whether the class of a method has the name of an interface, by which code may call a method of the pool.
+func ofInterface(method string) bool {
+	return len(method) > 1 && method[0] == 'I' && method[1] >= 'A' && method[1] <= 'Z'
 }
 
 // after reports whether all that IL does to give an item is behind a call that takes one. So is what a method of the pool does, for its callers.
