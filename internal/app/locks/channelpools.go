@@ -14,9 +14,9 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A channelPool is an empty channel from which code takes what it gives back later.
+// A channelPool is an empty channel from which code takes what it gives back later, or with its entries alone an object that is entered and left so.
 type channelPool struct {
-	channel *channelWait
+	channel *channelWait // nil for an object with a semaphore
 	thing   *thing
 	writer  target.Addr
 	ops     []*operation
@@ -33,16 +33,16 @@ const readItem = "ChannelReader.ReadAsync"
 
 // takes and gives report whether a call that names a method may take an item, or give one.
 func (p *channelPool) takes(method string) bool {
-	return takesOne(method) || slices.ContainsFunc(p.entries, func(e entry) bool { return e.named(method) })
+	return p.channel != nil && takesOne(method) || slices.ContainsFunc(p.entries, func(e entry) bool { return e.named(method) })
 }
 
 func (p *channelPool) gives(method string) bool {
-	return endsChannel(method) || slices.ContainsFunc(p.entries, func(e entry) bool { return e.leaves(method) })
+	return p.channel != nil && endsChannel(method) || slices.ContainsFunc(p.entries, func(e entry) bool { return e.leaves(method) })
 }
 
 // sought selects the calls that give an item.
 func (p *channelPool) sought(method string) (target.Addr, bool) {
-	if endsChannel(method) {
+	if p.channel != nil && endsChannel(method) {
 		return p.writer, true
 	}
 	for i := range p.entries {

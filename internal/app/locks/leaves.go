@@ -16,9 +16,19 @@ func (s *survey) withEntry(list []entry, m *tasks.Suspended, l *lock) []entry {
 		return list
 	}
 	if e.this != 0 {
-		e.gives = s.found.tasks.Givers(e.this, l.Address, releasesPermit, enters)
+		if e.gives = s.found.tasks.Givers(e.this, l.Address, releasesPermit, enters); !s.balanced(e) {
+			e.gives = nil
+		}
 	}
 	return append(list, e)
+}
+
+// balanced reports whether all code of the program that calls a method which leaves an entry does so behind a call of the entry. Else the semaphore may count the
+// items of a queue: what adds one has entered nothing.
+func (s *survey) balanced(e entry) bool {
+	p := channelPool{entries: []entry{e}}
+	leads, err := s.code.Leads(p.sought, p.after)
+	return len(e.gives) == 0 || err == nil && leads.Calls == 0
 }
 
 // named reports whether a call that names a method may run the entry: by its own name, or by that of an interface or a base class.
