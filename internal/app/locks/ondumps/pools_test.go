@@ -16,7 +16,8 @@ const (
 	poolsLost  = "../../../../testdata/dumps/waits/net9-pools-lost/net9-pools-lost.dmp.zst"
 )
 
-// TestPoolsMove: nothing is wrong where pools with methods of their own, channels that are pools, and locks with queues and answers behind them pass on.
+// TestPoolsMove: nothing is wrong where pools with methods of their own, channels that are pools, and locks with queues and answers behind them pass on, nor where those who
+// handle an item of a queue with a semaphore may add another.
 func TestPoolsMove(t *testing.T) {
 	assert.Empty(t, wholeWaits(t, poolsMove).Verdicts)
 }

@@ -299,6 +299,25 @@ namespace Pools
         }
     }
 
+    // A queue of the program's own, with a semaphore that counts its items: who handles one may add another. It is no pool.
+    public sealed class Inbox
+    {
+        readonly SemaphoreSlim items = new(0);
+        readonly ConcurrentQueue<int> letters = new();
+
+        public async Task<int> Take()
+        {
+            await items.WaitAsync();
+            return letters.TryDequeue(out int n) ? n : 0;
+        }
+
+        public void Add(int n)
+        {
+            letters.Enqueue(n);
+            items.Release();
+        }
+    }
+
     public static class Program
     {
         public static Depot Vans = new(4);
@@ -311,6 +330,7 @@ namespace Pools
         public static Keys Keys;
         public static Plan Plan = new();
         public static Press Press = new();
+        public static Inbox Inbox = new();
 
         static async Task Trip(bool stuck)
         {
@@ -366,6 +386,13 @@ namespace Pools
             finally { Stall.Return(v); }
         }
 
+        static async Task Handle()
+        {
+            int n = await Inbox.Take();
+            await Task.Delay(30000);
+            if (n > 0) Inbox.Add(n - 1);
+        }
+
         static async Task Many(int n, Func<int, Task> one)
         {
             await Task.WhenAll(Enumerable.Range(0, n).Select(async i =>
@@ -414,7 +441,12 @@ namespace Pools
             Threads(1, Belt.Add, "adder");
             Threads(1, Belt.Load, "loader");
             Threads(5, Keys.Run, "driver");
-            while (true) Thread.Sleep(1000);
+            if (!stuck) _ = Many(12, _ => Handle());
+            for (int i = 0; ; i++)
+            {
+                if (i < 3) Inbox.Add(2);
+                Thread.Sleep(1000);
+            }
         }
     }
 }
