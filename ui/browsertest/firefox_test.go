@@ -183,6 +183,20 @@ func TestReportInFirefox(t *testing.T) {
 	}
 }
 
+// TestHostileInFirefox is TestHostile in Firefox.
+func TestHostileInFirefox(t *testing.T) {
+	for _, d := range []canned{dumps[0], dumps[3]} {
+		t.Run(d.name, func(t *testing.T) {
+			f := startFirefox(t)
+			f.call("WebDriver:Navigate", map[string]any{"url": "file://" + hostileReport(t, d)})
+			for _, p := range pages {
+				f.open(p)
+				checkHostile(t, p, f.text)
+			}
+		})
+	}
+}
+
 // TestWayOnInFirefox goes the ways of TestWayOn in Firefox: two clicks to the code, three to what holds the memory.
 func TestWayOnInFirefox(t *testing.T) {
 	f := startFirefox(t)

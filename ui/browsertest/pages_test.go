@@ -867,7 +867,7 @@ func TestLeak(t *testing.T) {
 	}
 }
 
-const hostile = "<img src=x onerror=\"window.broken=1\"><script>window.broken=1</script></script><!--\u202e\u200b javascript:alert(1) \x1b[2J "
+const hostile = "<img src=x onerror=\"window.broken=1\"><script>window.broken=1</script></script><!--\u202e\u200b javascript:alert(1) \x1b[2J \u3164\u2800\ufe0f\U000e0041 "
 
 // spoil puts markup, script and characters that turn text in front of every text of a result but its addresses.
 func spoil(v any) any {
@@ -936,32 +936,44 @@ func reportOf(t *testing.T, d canned, change func(report map[string]any)) string
 	return file
 }
 
+// hostileReport returns the path of a report in which every text is markup, script and turned around.
+func hostileReport(t *testing.T, d canned) string {
+	t.Helper()
+	return reportOf(t, d, func(report map[string]any) {
+		report["subject"] = spoil(report["subject"])
+		for _, doc := range report["documents"].(map[string]any) {
+			doc.(map[string]any)["result"] = spoil(doc.(map[string]any)["result"])
+			doc.(map[string]any)["warnings"] = []any{map[string]any{"text": hostile, "kind": "other"}}
+		}
+	})
+}
+
+// checkHostile checks that a page of a hostile report has its texts as text. text evaluates an expression on the page.
+func checkHostile(t *testing.T, page string, text func(expression string) string) {
+	t.Helper()
+	if got := text(`window.broken`); got != "undefined" {
+		t.Errorf("page %s runs a name", page)
+	}
+	if n := text(`document.querySelectorAll("#app img, #app script, #app iframe, #app [onerror], #app a[href^=javascript]").length`); n != "0" {
+		t.Errorf("page %s has %s elements made of names", page, n)
+	}
+	if got := text(`/[\u202a-\u202e\u200b\u001b\u3164\u2800\ufe0f\u{e0041}]/u.test(document.documentElement.innerText + document.title)`); got != "false" {
+		t.Errorf("page %s shows characters that turn or hide text", page)
+	}
+}
+
 // TestHostile: a report in which every text is markup, script and turned around shows it as text, on every page.
 func TestHostile(t *testing.T) {
 	for _, d := range []canned{dumps[0], dumps[1], dumps[3]} {
 		t.Run(d.name, func(t *testing.T) {
 			t.Parallel()
 			b := start(t)
-			file := reportOf(t, d, func(report map[string]any) {
-				report["subject"] = spoil(report["subject"])
-				for _, doc := range report["documents"].(map[string]any) {
-					doc.(map[string]any)["result"] = spoil(doc.(map[string]any)["result"])
-					doc.(map[string]any)["warnings"] = []any{map[string]any{"text": hostile, "kind": "other"}}
-				}
-			})
+			file := hostileReport(t, d)
 			b.run(chromedp.Navigate("file://" + file))
 			for _, p := range pages {
 				b.open(p)
 				b.picture("hostile-" + d.name + "-" + p)
-				if got := b.text(`window.broken`); got != "undefined" {
-					t.Errorf("page %s runs a name", p)
-				}
-				if n := b.text(`document.querySelectorAll("#app img, #app script, #app iframe, #app [onerror], #app a[href^=javascript]").length`); n != "0" {
-					t.Errorf("page %s has %s elements made of names", p, n)
-				}
-				if got := b.text(`/[\u202a-\u202e\u200b\u001b]/.test(document.documentElement.innerText + document.title)`); got != "false" {
-					t.Errorf("page %s shows characters that turn or hide text", p)
-				}
+				checkHostile(t, p, b.text)
 			}
 			b.clean("file://" + file)
 		})

@@ -1,7 +1,11 @@
 // Words and numbers as people read them, and texts of the dump as they can be shown.
 
-const control = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff\ufff9-\ufffb]/gu;
-const code = (c: string): string => "\\u" + c.charCodeAt(0).toString(16).padStart(4, "0");
+// What sosgo's text and JSON escape, too (jsonenc.Hidden): what is ignorable for display, blanks of scripts, and controls.
+const control = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\p{Default_Ignorable_Code_Point}\u2028\u2029\u2800\ud800-\udfff\ufff9-\ufffb\u{13430}-\u{1343f}]/gu;
+const code = (c: string): string => {
+  const n = c.codePointAt(0)!;
+  return n > 0xffff ? "\\U" + n.toString(16).padStart(8, "0") : "\\u" + n.toString(16).padStart(4, "0");
+};
 
 /** Makes characters that hide, or that change the direction of text, visible: in JSON, before it is parsed, or in plain text. */
 export function visible(text: string, json = true): string {

@@ -14,6 +14,7 @@ import { breaks, isCut } from "../src/parts";
 import { Files } from "../src/site/files";
 import { address, parseRoute } from "../src/state";
 import { atLeast, bytes, capital, count, csharp, duration, fitted, linked, namespaceEnd, percent, rootName, runtimeVersion, shortMethod, shortType, typeParts, visible, withoutModule } from "../src/text";
+import hidden from "./hidden.json";
 
 test("characters that hide or turn text are shown, and JSON stays what it was", () => {
   const text = String.raw`{"a":"x\u202ey","b":"\\u202e","c":"a\nb","d":"\u003cscript\u003e","e":"\u0007"}`;
@@ -22,6 +23,21 @@ test("characters that hide or turn text are shown, and JSON stays what it was", 
   assert.equal(visible("a\u202eb\n\u001b[2J", false), "a\\u202eb\n\\u001b[2J");
   assert.deepEqual(JSON.parse(visible(`{"a":"\\ud800b\\\\ud800"}`)), { a: "\\ud800b\\ud800" });
   assert.equal(visible("𝄞\ud800", false), "𝄞\\ud800");
+});
+
+test("what sosgo's own text escapes is shown, raw and escaped in JSON, and nothing else is", () => {
+  const isHidden = new Set<number>();
+  for (const [from, to] of hidden as [number, number][]) for (let r = from; r <= to; r++) isHidden.add(r);
+  const wrong: string[] = [];
+  for (let r = 0x80; r <= 0x10ffff; r++) {
+    const c = String.fromCodePoint(r);
+    const raw = visible(c, false) !== c;
+    const inJSON = JSON.parse(visible(`"${c}"`)) !== c;
+    const escaped = JSON.parse(visible(`"\\u${r.toString(16).padStart(4, "0")}"`)) !== c;
+    if (raw !== isHidden.has(r) || inJSON !== raw || r <= 0xffff && escaped !== raw) wrong.push(r.toString(16));
+  }
+  assert.deepEqual(wrong, []);
+  assert.equal(visible("a\u{e0041}\u3164", false), "a\\U000e0041\\u3164");
 });
 
 test("arguments of sentences become links", () => {
