@@ -1,11 +1,14 @@
 package dac
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"iter"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/image"
+	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/target"
 )
@@ -49,19 +52,22 @@ func (m *Module) findPDB() (*PDB, error) {
 	if err != nil {
 		return nil, err
 	}
+	var limit error // why an embedded PDB is not read
 	for _, source := range []*image.Image{im, file} {
 		if source == nil {
 			continue
 		}
-		if b, err := source.EmbeddedPDB(id.GUID); err == nil {
-			if md, err := checkPDB(b, id, m); err == nil {
-				return &PDB{md, source.Path()}, nil
-			}
+		md, err := m.embeddedPDB(source, id)
+		if err == nil {
+			return &PDB{md, source.Path()}, nil
+		}
+		if errors.Is(err, target.ErrLimit) {
+			limit = err
 		}
 	}
 	finder, ok := m.r.files.(PDBFiles)
 	if !ok {
-		return nil, target.Unsupportedf("no PDB files were searched")
+		return nil, cmp.Or(limit, target.Unsupportedf("no PDB files were searched"))
 	}
 	tm, err := m.imageModule()
 	if err != nil {
@@ -73,9 +79,23 @@ func (m *Module) findPDB() (*PDB, error) {
 		return err
 	})
 	if err != nil {
-		return nil, err
+		return nil, cmp.Or(limit, err)
 	}
 	return &PDB{md, path}, nil
+}
+
+// embeddedPDB unpacks the PDB inside of an image, and counts its bytes, which stay as long as the runtime.
+func (m *Module) embeddedPDB(source *image.Image, id target.PDBID) (*metadata.Metadata, error) {
+	used := &m.r.pdbBytes
+	b, err := source.EmbeddedPDB(id.GUID, limits.EmbeddedPDBs-used.Load())
+	if err != nil {
+		return nil, err
+	}
+	md, err := checkPDB(b, id, m)
+	if err == nil {
+		used.Add(int64(len(b)))
+	}
+	return md, err
 }
 
 // checkPDB parses b and compares its identity with id.

@@ -21,6 +21,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/sosgo/sosgo/image"
 	"github.com/sosgo/sosgo/internal/base/lazy"
@@ -59,7 +60,8 @@ type Runtime struct {
 	loader    lazy.Value[*loaderOffsets]
 	gcChain   lazy.Value[int] // offset of the chain of GCFrames in Thread
 	syncLocks lazy.Value[syncLocks]
-	managed   sync.Map // places of fields; see bindManaged
+	managed   sync.Map     // places of fields; see bindManaged
+	pdbBytes  atomic.Int64 // of the embedded PDBs that are kept
 }
 
 // A ModuleFiles finds the files of modules on this machine. Implementations verify a file before they return

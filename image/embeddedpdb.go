@@ -19,8 +19,8 @@ const (
 )
 
 // EmbeddedPDB returns the portable PDB inside of the image if it has the given GUID. It is
-// target.ErrUnsupported if it is missing.
-func (im *Image) EmbeddedPDB(guid target.GUID) ([]byte, error) {
+// target.ErrUnsupported if it is missing, and target.ErrLimit if it unpacks to more than most bytes.
+func (im *Image) EmbeddedPDB(guid target.GUID, most int64) ([]byte, error) {
 	entries, err := im.debugEntries(debugEmbeddedPDB)
 	if err != nil {
 		return nil, err
@@ -37,15 +37,18 @@ func (im *Image) EmbeddedPDB(guid target.GUID) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("embedded PDB: %w", err)
 	}
-	return unpackPDB(data, guid)
+	return unpackPDB(data, guid, most)
 }
 
 // unpackPDB unpacks an embedded PDB. It unpacks the head first to check the id, and then at most
 // the size in the entry, within the limits of a PDB.
-func unpackPDB(data []byte, guid target.GUID) ([]byte, error) {
+func unpackPDB(data []byte, guid target.GUID, most int64) ([]byte, error) {
 	size := uint64(le32(data, 4))
 	if string(data[:4]) != embeddedPDBSignature || size > limits.EmbeddedPDB || size > limits.EmbeddedRatio*uint64(len(data)) {
 		return nil, target.Corruptf("embedded PDB %q of %d bytes in %d", data[:4], size, len(data))
+	}
+	if int64(size) > most {
+		return nil, target.Limitf("the embedded PDB unpacks to %d bytes, and there is room for %d", size, most)
 	}
 	z := flate.NewReader(bytes.NewReader(data[embeddedPDBHead:]))
 	head := make([]byte, min(size, limits.PDBHead))

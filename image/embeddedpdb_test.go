@@ -41,9 +41,11 @@ func TestUnpackPDB(t *testing.T) {
 	guid := target.GUID{1, 2, 3}
 	content := portablePDB(guid, 650)
 	packed := packPDB(t, content, uint32(len(content)))
-	got, err := unpackPDB(packed, guid)
+	got, err := unpackPDB(packed, guid, int64(len(content)))
 	require.NoError(t, err)
 	assert.Equal(t, content, got)
+	_, err = unpackPDB(packed, guid, int64(len(content))-1)
+	assert.ErrorIs(t, err, target.ErrLimit)
 	for name, b := range map[string][]byte{
 		"longer than it is": packPDB(t, content, uint32(len(content)+1)),
 		"far too long":      packPDB(t, content, 1<<31-1),
@@ -52,7 +54,7 @@ func TestUnpackPDB(t *testing.T) {
 		"cut":               packed[:len(packed)/2],
 		"other signature":   append([]byte("XXXX"), packed[4:]...),
 	} {
-		_, err := unpackPDB(b, guid)
+		_, err := unpackPDB(b, guid, 1<<40)
 		assert.ErrorIs(t, err, target.ErrCorrupt, name)
 	}
 }
@@ -65,7 +67,7 @@ func TestUnpackPDBCosts(t *testing.T) {
 	bomb := packPDB(t, append(portablePDB(target.GUID{1}, 64), zeros...), 2<<30-1)
 	for name, b := range map[string][]byte{"another id": other, "a ratio that no PDB has": bomb} {
 		before := allocated()
-		_, err := unpackPDB(b, target.GUID{1})
+		_, err := unpackPDB(b, target.GUID{1}, 1<<40)
 		assert.ErrorIs(t, err, target.ErrCorrupt, name)
 		assert.Less(t, allocated()-before, uint64(1<<20), name)
 	}
@@ -81,7 +83,7 @@ func FuzzUnpackPDB(f *testing.F) {
 	f.Add(packPDB(f, portablePDB(target.GUID{1}, 7), 70))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if len(b) >= embeddedPDBHead {
-			_, _ = unpackPDB(b, target.GUID{1})
+			_, _ = unpackPDB(b, target.GUID{1}, 1<<40)
 		}
 	})
 }

@@ -81,6 +81,7 @@ const (
 	PDBFile       = 1 << 30
 	PDBHead       = 64 << 10  // bytes at the start of a PDB that hold its id
 	EmbeddedPDB   = 256 << 20 // bytes of a PDB in an image, once unpacked
+	EmbeddedPDBs  = 1 << 30   // bytes of the embedded PDBs of one runtime's modules, once unpacked; several images may be the same bytes of a dump
 	EmbeddedRatio = 64        // unpacked bytes per byte of an embedded PDB; deflate saves two thirds
 	SourceText    = 64 << 20  // bytes of a source file in a PDB, once unpacked
 	SourceRatio   = 1032      // the most that deflate can compress
