@@ -414,6 +414,38 @@ func TestCyclicNesting(t *testing.T) {
 	assert.False(t, ok)
 }
 
+// TestDeepNesting: types that are nested deeper than sosgo reads are no damage.
+func TestDeepNesting(t *testing.T) {
+	const depth = limits.NestedTypeDepth + 1
+	w := newBuilder()
+	name := w.str("A")
+	for i := range uint16(depth) {
+		w.row(TableTypeDef, uint32(2), name, uint16(0), uint16(0), uint16(1), uint16(1))
+		if i > 0 {
+			w.row(TableNestedClass, i+1, i)
+		}
+		scope := i<<2 | 3
+		if i == 0 {
+			scope = 0 // the module
+		}
+		w.row(TableTypeRef, scope, name, uint16(0))
+	}
+	w.sorted = sortedAll
+	md := w.open(t)
+	for _, rid := range []uint32{depth - 1, depth} {
+		check := assert.NoError
+		if rid == depth {
+			check = func(t assert.TestingT, err error, _ ...any) bool { return assert.ErrorIs(t, err, target.ErrLimit) }
+		}
+		_, err := md.TypeDefFullName(rid)
+		check(t, err)
+		_, err = md.TypeRefFullName(rid)
+		check(t, err)
+		_, err = md.TypeRefScope(rid)
+		check(t, err)
+	}
+}
+
 func TestLongNames(t *testing.T) {
 	w := newBuilder()
 	w.heapSizes = heapLargeStrings

@@ -3,6 +3,7 @@ package metadata
 import (
 	"bytes"
 	"cmp"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -41,8 +42,16 @@ func (md *Metadata) twoStrings(a, b StringIndex) (string, string, error) {
 	return x, y, err
 }
 
-// TypeDefFullName returns the reflection name of a type, "Ns.Outer+Inner", by TypeDef rid. A chain of more than
-// limits.NestedTypeDepth enclosing types is corrupt.
+// tooDeep returns the error for a chain of enclosing types that is full. It is corrupt if the next type is in the chain already.
+func tooDeep[T comparable](chain []T, next T) error {
+	if slices.Contains(chain, next) {
+		return corruptf(0, "a type is nested in itself")
+	}
+	return target.Limitf("types are nested more than %d deep", len(chain))
+}
+
+// TypeDefFullName returns the reflection name of a type, "Ns.Outer+Inner", by TypeDef rid. More than limits.NestedTypeDepth types in
+// each other are target.ErrLimit, and a type in itself is corrupt.
 func (md *Metadata) TypeDefFullName(rid uint32) (string, error) {
 	var buf [nameBuffer]byte
 	b, err := md.AppendTypeDefFullName(buf[:0], rid)
@@ -58,7 +67,7 @@ func (md *Metadata) AppendTypeDefFullName(dst []byte, rid uint32) ([]byte, error
 	n := 0
 	for rid != 0 {
 		if n == len(chain) {
-			return dst, corruptf(md.tables[TableNestedClass].off, "types are nested more than %d deep", n)
+			return dst, tooDeep(chain[:], rid)
 		}
 		chain[n] = rid
 		n++
@@ -100,12 +109,12 @@ func (md *Metadata) appendTypeRefFullName(dst []byte, rid uint32) ([]byte, error
 	var chain [limits.NestedTypeDepth]TypeRefRow // innermost first
 	n := 0
 	for {
-		if n == len(chain) {
-			return dst, corruptf(md.tables[TableTypeRef].off, "type references are nested more than %d deep", n)
-		}
 		row, err := md.TypeRef(rid)
 		if err != nil {
 			return dst, err
+		}
+		if n == len(chain) {
+			return dst, tooDeep(chain[:], row)
 		}
 		chain[n] = row
 		n++
@@ -141,14 +150,15 @@ func (md *Metadata) TypeFullName(t Token) (string, error) {
 // TypeRefScope returns the resolution scope of a type reference or of its outermost enclosing type: a Module,
 // ModuleRef or AssemblyRef.
 func (md *Metadata) TypeRefScope(rid uint32) (Token, error) {
-	for range limits.NestedTypeDepth {
+	var chain [limits.NestedTypeDepth]uint32
+	for i := range chain {
 		row, err := md.TypeRef(rid)
 		if err != nil || row.Scope.Table() != TableTypeRef {
 			return row.Scope, err
 		}
-		rid = row.Scope.Row()
+		chain[i], rid = rid, row.Scope.Row()
 	}
-	return 0, corruptf(md.tables[TableTypeRef].off, "type references are nested more than %d deep", limits.NestedTypeDepth)
+	return 0, tooDeep(chain[:], rid)
 }
 
 // appendName appends "namespace.name".

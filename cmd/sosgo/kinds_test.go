@@ -26,6 +26,7 @@ import (
 	"github.com/sosgo/sosgo/internal/test/plants"
 	"github.com/sosgo/sosgo/internal/test/testcase"
 	"github.com/sosgo/sosgo/internal/test/testcli"
+	"github.com/sosgo/sosgo/internal/test/testdump"
 )
 
 // A kindsDump asks about the dump with secrets in all kinds of places.
@@ -415,5 +416,36 @@ func TestSecretsInFiles(t *testing.T) {
 		if !redact {
 			assert.Greater(t, len(there), len(k.Plants)/2)
 		}
+	}
+}
+
+// TestSecretsInFleet adds a dump with a password in the message of its exception to a fleet: neither its tables nor its log nor the answer have it.
+func TestSecretsInFleet(t *testing.T) {
+	b, err := os.ReadFile(testdump.Open(t, "net10-crash-nested").Plain())
+	require.NoError(t, err)
+	wide := func(s string) []byte { return []byte(strings.Join(strings.Split(s, ""), "\x00") + "\x00") }
+	const message, secret = "order 1042 failed", "Tulip99x"
+	require.Positive(t, bytes.Count(b, wide(message)))
+	dump := filepath.Join(t.TempDir(), "crash.dmp")
+	require.NoError(t, os.WriteFile(dump, bytes.ReplaceAll(b, wide(message), wide("password="+secret)), 0o600))
+	t.Setenv(asProgram, "1")
+	for _, redact := range []bool{true, false} {
+		dir := t.TempDir()
+		args := []string{"--offline", "--json", "fleet", "add", dir, dump}
+		if !redact {
+			args = append(args, "-full")
+		}
+		out, errs, code := run(t, args...)
+		require.Zero(t, code, errs)
+		all := out + errs
+		require.NoError(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			b, err := os.ReadFile(path)
+			all += content(t, b)
+			return err
+		}))
+		assert.Equal(t, !redact, strings.Contains(all, secret), "masked: %t", redact)
 	}
 }
