@@ -8,8 +8,11 @@ import (
 	"io"
 	"strconv"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/google/go-dap"
+
+	"github.com/sosgo/sosgo/internal/encoding/jsonenc"
 )
 
 const (
@@ -120,10 +123,46 @@ func (s *sender) send(message func(seq int) any) {
 	s.seq++
 	b, err := json.Marshal(message(s.seq))
 	if err == nil {
-		err = dap.WriteBaseMessage(s.w, b)
+		err = dap.WriteBaseMessage(s.w, visible(b))
 	}
 	if err == nil {
 		err = s.w.Flush()
 	}
 	s.err = err
+}
+
+// visible returns a message of encoding/json in which characters that act on a screen, turn text or can't be seen stand as escapes in
+// its texts: names and strings of the process are shown by editors as they come. Line feeds and tabs stay.
+func visible(message []byte) []byte {
+	out := make([]byte, 0, len(message)+16)
+	for i := 0; i < len(message); {
+		r, n := utf8.DecodeRune(message[i:])
+		if r == '\\' { // an escape of JSON
+			n = 2
+			if message[i+1] == 'u' {
+				n = 6
+				code, _ := strconv.ParseUint(string(message[i+2:i+n]), 16, 16) // encoding/json writes four digits
+				r = rune(code)
+			} else if message[i+1] == 'b' || message[i+1] == 'f' {
+				r = 0
+			}
+			if r < ' ' || jsonenc.Hidden(r) {
+				out = append(append(out, `\\`...), message[i+1:i+n]...)
+			} else {
+				out = append(out, message[i:i+n]...)
+			}
+			i += n
+			continue
+		}
+		switch {
+		case r == 0x7f || jsonenc.Hidden(r) && r <= 0xffff:
+			out = fmt.Appendf(out, `\\u%04x`, r)
+		case jsonenc.Hidden(r):
+			out = fmt.Appendf(out, `\\U%08x`, r)
+		default:
+			out = append(out, message[i:i+n]...)
+		}
+		i += n
+	}
+	return out
 }
