@@ -139,11 +139,12 @@ func visible(message []byte) []byte {
 		r, n := utf8.DecodeRune(message[i:])
 		if r == '\\' { // an escape of JSON
 			n = 2
-			if message[i+1] == 'u' {
+			switch message[i+1] {
+			case 'u':
 				n = 6
 				code, _ := strconv.ParseUint(string(message[i+2:i+n]), 16, 16) // encoding/json writes four digits
 				r = rune(code)
-			} else if message[i+1] == 'b' || message[i+1] == 'f' {
+			case 'b', 'f':
 				r = 0
 			}
 			if r < ' ' || jsonenc.Hidden(r) {
