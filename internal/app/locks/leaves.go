@@ -35,7 +35,7 @@ func (s *survey) balanced(e entry) bool {
 	return len(e.gives) == 0 || leads.Calls == 0
 }
 
-// named reports whether a call that names a method may run the entry: by its own name, or by that of an interface or a base class.
+// named reports whether a call that names a method may run the entry: by its own name, or by one of an interface or a base class.
 func (e *entry) named(method string) bool {
 	return e.method == method || e.this != 0 && bareMethod(e.method) == bareMethod(method)
 }

@@ -219,7 +219,7 @@ func (g *grapher) ofLibrary(d *dependent) bool {
 	return class != "" && answer.LibraryMethod(class+".")
 }
 
-// onlyTheirs reports whether all code that would end the waits is that of the threads that wait, or called by nothing but their methods.
+// onlyTheirs reports whether all code that would end the waits belongs to the threads that wait, or is called by nothing but their methods.
 func (g *grapher) onlyTheirs(d *dependent) bool {
 	only, err := d.reach.Leads.OnlyThrough(g.s.ctx, g.s.r.heap, g.s.methodsOn(d.has))
 	return only && err == nil

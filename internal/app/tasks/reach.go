@@ -50,7 +50,7 @@ type callee struct {
 	name    string
 	bare    string // the name without the type
 	starts  string // the method that starts the state machine, if this is its MoveNext, or ""
-	boxed   bool   // it is that of an async method: its box shows whether it goes on
+	boxed   bool   // it belongs to an async method: its box shows whether it goes on
 	static  bool
 	virtual bool
 	open    bool // code outside of the program may call it

@@ -16,7 +16,7 @@ const (
 	feedsStuck = "../../../../testdata/dumps/waits/net9-feeds-stuck/net9-feeds-stuck.dmp.zst"
 )
 
-// TestFeedsMove: nothing is wrong with a full channel whose consumer goes on, by whatever iterators it goes through the items.
+// TestFeedsMove: nothing is wrong with a full channel if its consumer goes on, by whatever iterators it goes through the items.
 func TestFeedsMove(t *testing.T) {
 	w := waitsOf(t, feedsMove)
 	for i := range w.Verdicts {

@@ -49,7 +49,7 @@ func TestPoolsStuck(t *testing.T) {
 	require.Len(t, w.Verdicts, 8)
 }
 
-// TestPoolsLost: threads that wait for a promise that nobody completes, and threads without work whose end the entry point waits for.
+// TestPoolsLost: threads that wait for a promise that nobody completes, and threads without work that the entry point waits for.
 func TestPoolsLost(t *testing.T) {
 	w := wholeWaits(t, poolsLost)
 	require.Len(t, w.Verdicts, 3, "and what the entry point does, which is usual")

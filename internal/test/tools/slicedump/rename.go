@@ -113,7 +113,7 @@ func endsName(file []byte, at, size int) bool {
 	return !(c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z' || c == '_' || c == '-' || c == '.')
 }
 
-// foldersOf returns paths with the folders of the machine where a dump was made: those of its modules, and of this process.
+// foldersOf returns paths with the folders of the machine where a dump was made: its modules' and this process's.
 func foldersOf(d *sosgo.Dump) (paths []string) {
 	for _, m := range d.Target().Modules() {
 		paths = append(paths, m.Path)

@@ -206,7 +206,7 @@ func (c *Code) reads(f *Frame, mt *dac.MethodTable) bool {
 	})
 }
 
-// A conversion is that of an object with a MethodTable to a class or an interface.
+// A conversion takes an object with a MethodTable for a class or an interface.
 type conversion struct {
 	mt    target.Addr
 	class string
