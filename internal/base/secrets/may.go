@@ -90,7 +90,8 @@ func isAlphanumeric(c byte) bool {
 }
 
 // endings are the endings, in lower case, of all names of secrets in the forms.
-var endings = []string{"word", "wd", "phrase", "key", "signature", "secret", "token", "credential", "credentials", "pass", "data", "asscode", "-pw", "wort", "passe", "asena", "senha", "woord", "haslo",
+var endings = []string{"word", "wd", "phrase", "key", "signature", "secret", "token", "credential", "credentials", "pass", "data",
+	"asscode", "-pw", "wort", "passe", "asena", "senha", "woord", "haslo",
 	"senord", "parola"}
 
 // twilioCues are the beginnings of Twilio's keys.
