@@ -189,7 +189,7 @@ func ExampleFinding() {
 	// Output:
 	// STARVED THREAD POOL (high): the pool is starved: 23 items wait for a worker, and all 2 workers wait for something themselves [likely]
 	//      - 2 of 2 workers are busy
-	//      - 2 workers: waits for an event in Debuggee.AsyncWork.Scenario.Queued(System.Object) (threads 7, 8)
+	//      - 2 workers: each waits for an event in Debuggee.AsyncWork.Scenario.Queued(System.Object) (threads 7, 8)
 	//      - the pool may have 2 workers at most: it can't make another
 	//      next: threadpool -wi; waits
 }

@@ -68,6 +68,7 @@ func (s *survey) turnOf(op *operation, loops map[*tasks.AwaitPoint]ilflow.AwaitL
 	for _, a := range op.path {
 		p, err := s.found.tasks.AwaitOf(a)
 		if err != nil {
+			s.missing(err)
 			return someTurn
 		}
 		if p != nil && !answer.LibraryMethod(p.Method) {

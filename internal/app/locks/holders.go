@@ -532,6 +532,7 @@ func (s *survey) frameUses(used map[*semaphoreUse]stake, t *stackwalk.Thread, f 
 		return false, ""
 	}
 	around, err := s.around(t, f, m.method)
+	s.missing(err)
 	if err == nil {
 		unseen = hidden(slices.DeleteFunc(slices.Clone(around.Before), func(c tasks.Call) bool { return !c.Unknown }), around.Later)
 	} else if !slices.ContainsFunc(m.list, func(name string) bool { return !invokes(name) }) {

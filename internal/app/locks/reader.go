@@ -219,7 +219,7 @@ func (r *Reader) survey(ctx context.Context, g *answer.Gaps, lose func(error), o
 		return nil, err
 	}
 	s.code = reach.New(ctx, reach.Source{Binder: r.b, Heap: r.heap, Walker: r.walker, Threads: r.threads, Tasks: s.found.tasks,
-		Suspended: func() (*tasks.Set, bool) { return s.set, !s.setLost }, Boxes: s.boxes})
+		Suspended: func() (*tasks.Set, bool) { return s.set, !s.setLost }, Boxes: s.boxes, Note: s.missing})
 	s.thin()
 	for found, err := range objects.BoundObjects[*primitive](ctx, r.b, r.heap, nil, o) {
 		if ctx.Err() != nil {
@@ -244,6 +244,13 @@ func (r *Reader) survey(ctx context.Context, g *answer.Gaps, lose func(error), o
 		return nil, err
 	}
 	return s, ctx.Err()
+}
+
+// missing records that what a conclusion may rest on is not in the dump. It passes over what is unknown for another reason.
+func (s *survey) missing(err error) {
+	if errors.Is(err, target.ErrNotInDump) {
+		s.gaps.Note(err)
+	}
 }
 
 // fold merges locks that are parts of others. The events of a CountdownEvent or Barrier show its waiters. The thread

@@ -23,6 +23,9 @@ func waits(ctx context.Context, q *Answers) (view, error) {
 	}
 	v := view{}
 	v.miss(append([]error{err, w.Lost}, w.Noted()...)...)
+	if n := len(w.Noted()); n > 1 { // any of them may be why something was not found
+		v.partly = fmt.Errorf("%w (one of %d parts)", v.partly, n)
+	}
 	failedIn := q.failures()
 	for _, x := range v.findings(w.Verdicts) {
 		if q.answered(ctx, &x) {

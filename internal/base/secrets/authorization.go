@@ -12,7 +12,7 @@ var authorizationHead = compiled(`(?i)authorization\\*["']?\s*[:=]\s*(?:\[\s*)?\
 var parameter = compiled(`^[,\s]*([A-Za-z][\w-]*)=(?:\\*"([^"\\]+)\\*"|([^\s,="'\\][^\s,"'\\]*))`)
 
 // schemes are schemes of credentials. The next word are the credentials, however these look.
-var schemes = strings.Fields("bearer basic negotiate ntlm digest token apikey")
+var schemes = []string{"bearer", "basic", "negotiate", "ntlm", "digest", "token", "apikey"}
 
 // inAuthorization finds the credentials in headers Authorization: the word behind the scheme, whatever the scheme is, the values of parameters for secrets, or
 // the only word.

@@ -103,13 +103,13 @@ func word(value string) bool {
 const leastCookie = 8
 
 // attributes are what a cookie has besides its name and its value.
-var attributes = map[string]bool{"expires": true, "max-age": true, "domain": true, "path": true, "samesite": true, "version": true, "comment": true, "priority": true}
+var attributes = []string{"expires", "max-age", "domain", "path", "samesite", "version", "comment", "priority"}
 
 // Add adds a secret. A cookie header may contain several, each with a name. Credentials in a header may be a user and a password in base64.
 func (m *Masker) Add(value string, kind Kind) {
 	if kind == KindCookie {
 		for pair := range strings.SplitSeq(value, ";") {
-			if name, v, ok := strings.Cut(pair, "="); ok && len(v) >= leastCookie && !attributes[strings.ToLower(strings.TrimSpace(name))] {
+			if name, v, ok := strings.Cut(pair, "="); ok && len(v) >= leastCookie && !slices.Contains(attributes, strings.ToLower(strings.TrimSpace(name))) {
 				m.add(v, kind)
 			}
 		}

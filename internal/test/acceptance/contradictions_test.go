@@ -144,10 +144,10 @@ func (s *statements) compare() {
 	}
 }
 
-// concludes reports whether a list has a conclusion that a triage ranks.
+// concludes reports whether a list has a conclusion that a triage ranks. It may pass over permits behind calls of servers, because it knows the ages of the calls.
 func concludes(list []answer.Verdict) bool {
 	return slices.ContainsFunc(list, func(v answer.Verdict) bool {
-		return v.Kind != answer.NoFinding && v.Kind != answer.FindingEntryPoint && v.Kind != answer.FindingPoolKeepsUp
+		return len(v.BehindMethods) == 0 && v.Kind != answer.NoFinding && v.Kind != answer.FindingEntryPoint && v.Kind != answer.FindingPoolKeepsUp
 	})
 }
 

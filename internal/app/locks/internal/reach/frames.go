@@ -3,6 +3,7 @@ package reach
 import (
 	"cmp"
 	"errors"
+	"fmt"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
@@ -108,6 +109,9 @@ func (c *Code) frameOf(t *stackwalk.Thread, f *stackwalk.Frame, inner string) (*
 		return nil, err
 	}
 	if out.At, err = ILOffset(f); err != nil {
+		if c.Note != nil {
+			c.Note(fmt.Errorf("where %s stands: %w", out.Name, err))
+		}
 		out.At, out.Inner, out.loads = -1, "", []string{""}
 		return out, nil
 	}

@@ -28,6 +28,8 @@ type Source struct {
 	Whole func() bool
 	// Suspended returns the suspended methods of the heap, or false if they could not be read.
 	Suspended func() (*tasks.Set, bool)
+	// Note is called with the reason why the place of a frame is not known.
+	Note func(error)
 	// Boxes yields the suspended methods that wait, some more than once.
 	Boxes func() iter.Seq[target.Addr]
 	// Graph returns the graph of the heap with all roots and references. It is nil if the heap is not whole: then each object may live.
