@@ -16,7 +16,7 @@ const maxLinks = 1 << 8
 // beforeElement is the highest state of an async iterator that waits until its next element is asked for (AsyncIteratorMethodToStateMachineRewriter.cs of Roslyn).
 const beforeElement = -3
 
-// iterator records an async iterator that has returned an element: what goes through its elements has it in hand.
+// iterator records an async iterator that waits until its next element is asked for: the code that goes through its elements works on the one before.
 func (s *survey) iterator(f *answer.AsyncFrame) {
 	if f.State != nil && *f.State <= beforeElement {
 		s.iterators = append(s.iterators, f.Object)
@@ -45,7 +45,7 @@ func (g *grapher) iterations() map[target.Addr][]iteration {
 	seen := map[target.Addr]bool{}
 	for _, op := range g.s.ops {
 		for _, box := range op.path {
-			if seen[box] {
+			if seen[box] || g.s.ctx.Err() != nil {
 				continue
 			}
 			seen[box] = true

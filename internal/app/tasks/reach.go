@@ -1159,7 +1159,7 @@ func Loads(md *dac.MethodDesc, body *metadata.MethodBody, call int, counts func(
 	return out, nil
 }
 
-// Variables that are known by no class (see Loads). The receiver is no delegate.
+// Variables that Loads names without a class. LoadsNumber is a number or a string, which lead to no object. The receiver is no delegate.
 const (
 	LoadsNumber   = "number"
 	LoadsArray    = "array"

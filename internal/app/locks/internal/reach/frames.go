@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
@@ -68,7 +69,7 @@ func (c *Code) Of(t *stackwalk.Thread) (out []*Frame) {
 
 // walk adds the frames of a thread.
 func (c *Code) walk(t *stackwalk.Thread) error {
-	inner := ""
+	inner, called := "", ""
 	var f stackwalk.Frame // one for all: it is large
 	for f = range c.Walker.Walk(c.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}) {
 		if err := errors.Join(f.Missing(), c.ctx.Err()); err != nil {
@@ -81,12 +82,43 @@ func (c *Code) walk(t *stackwalk.Thread) error {
 		if err != nil {
 			return err
 		}
+		if own != nil && !c.shows(own, called) {
+			own.loads = []string{""}
+		}
+		called = calledIn(&f)
 		if inner = ""; own != nil {
 			inner = own.Name
 			c.frames = append(c.frames, own)
 		}
 	}
 	return nil
+}
+
+// shows reports whether the IL of a frame's method calls what the next frame inward runs, if there is one. Else that is called by a method that the compiler has inlined:
+// the frame has its variables, too, and the IL of the outer method does not show which of them are read.
+func (c *Code) shows(f *Frame, called string) bool {
+	if called == "" || f.At < 0 {
+		return true
+	}
+	class, name, _ := strings.Cut(called, ".")
+	method, _, err := c.Tasks.CalledAt(f.Method, f.At, class)
+	return err == nil && method[strings.LastIndexByte(method, '.')+1:] == name[strings.LastIndexByte(name, '.')+1:]
+}
+
+// unnamed is a method that no IL calls.
+const unnamed = "?.?"
+
+// calledIn returns the method of a frame as IL names it.
+func calledIn(f *stackwalk.Frame) string {
+	md, err := f.Method()
+	if err != nil || md == nil {
+		return unnamed
+	}
+	name, err := tasks.NameOf(md)
+	if err != nil {
+		return unnamed
+	}
+	return name
 }
 
 // frameOf describes a frame, or returns nil if its method is a library's.
