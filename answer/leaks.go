@@ -44,6 +44,7 @@ const (
 	SuspectGroup        SuspectKind = "group"            // many objects of one type without a single owner
 	SuspectEvent        SuspectKind = "event"            // a delegate with many handlers
 	SuspectTimers       SuspectKind = "timers"           // many timers with the same callback
+	SuspectCalls        SuspectKind = "calls"            // many calls of one async method
 	SuspectCancellation SuspectKind = "cancellation"     // many callbacks registered with one CancellationTokenSource
 	SuspectRootScope    SuspectKind = "root scope"       // many disposables kept by the root scope of a service provider
 	SuspectThreadStatic SuspectKind = "thread static"    // a thread static field with values of several threads
@@ -63,7 +64,7 @@ const (
 
 // A Suspect is a holder of much memory, or a pattern that usually leaks.
 type Suspect struct {
-	Kind SuspectKind `json:"kind" doc:"\"accumulation\", \"object\", \"group\", \"event\", \"timers\", \"cancellation\", \"root scope\", \"weak references\", \"thread static\", \"thread local\" or \"interned strings\""`
+	Kind SuspectKind `json:"kind" doc:"\"accumulation\", \"object\", \"group\", \"event\", \"timers\", \"calls\", \"cancellation\", \"root scope\", \"weak references\", \"thread static\", \"thread local\" or \"interned strings\""`
 	Statement
 	Remedy  Statement      `json:"remedy,omitzero" doc:"why it is not collected, and what would free it"`
 	Verdict SuspectVerdict `json:"verdict" doc:"\"suspect\" if it retains its share of a heap that is not small, else \"notable\""`

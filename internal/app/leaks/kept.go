@@ -25,7 +25,7 @@ func (f *finder) kept(ctx context.Context, out *answer.Suspect, s *suspect) erro
 			return nil
 		}
 		return f.keptEach(ctx, out, s)
-	case answer.SuspectTimers, answer.SuspectRootScope, answer.SuspectInterned:
+	case answer.SuspectTimers, answer.SuspectCalls, answer.SuspectRootScope, answer.SuspectInterned:
 		return nil // the kind says it
 	}
 	if s.point == graph.NoNode || out.Path == nil {
@@ -42,8 +42,8 @@ func (f *finder) kept(ctx context.Context, out *answer.Suspect, s *suspect) erro
 	}
 	var ways []way
 	var besides says.Besides
-	for _, top := range f.tops(s) {
-		found, left, err := f.waysTo(ctx, top)
+	for _, n := range f.parts(s) {
+		found, left, err := f.waysTo(ctx, n)
 		if err != nil {
 			return err
 		}
@@ -58,9 +58,10 @@ func (f *finder) kept(ctx context.Context, out *answer.Suspect, s *suspect) erro
 	return nil
 }
 
-// waysTo returns the ways to an outermost owner, and what is left out because it names no owner. There is no honest way
-// if all of them lead through waiting code.
-func (f *finder) waysTo(ctx context.Context, top graph.Node) (ways []way, left says.Besides, err error) {
+// waysTo returns the ways to the outermost owner of n, and what is left out because it names no owner. There is no honest way
+// if all of them lead through waiting code: the calls that have n are named.
+func (f *finder) waysTo(ctx context.Context, n graph.Node) (ways []way, left says.Besides, err error) {
+	top := f.top(n)
 	if !f.several(top) {
 		nodes, err := f.path(ctx, top)
 		return []way{f.way(nodes)}, says.BesidesNone, err
@@ -70,7 +71,10 @@ func (f *finder) waysTo(ctx context.Context, top graph.Node) (ways []way, left s
 	}
 	if len(ways) == 0 {
 		ways, err = f.ways(ctx, top, nil)
-		return ways, says.BesidesNone, err
+		if call := f.callAbove(n, nil); call != graph.NoNode && f.is(call, patternCall) {
+			return []way{{service: graph.NoNode, call: call, source: call}}, says.BesidesNone, err
+		}
+		return f.throughCalls(ways), says.BesidesNone, err
 	}
 	left, err = f.leftOut(ctx, top)
 	return ways, left, err
@@ -127,6 +131,7 @@ func (f *finder) keptEach(ctx context.Context, out *answer.Suspect, s *suspect) 
 		ways, err := f.ways(ctx, n, f.through)
 		if err == nil && len(ways) == 0 {
 			ways, err = f.ways(ctx, n, nil)
+			ways = f.throughCalls(ways)
 		}
 		if err != nil {
 			return err
@@ -143,10 +148,23 @@ func (f *finder) keptEach(ctx context.Context, out *answer.Suspect, s *suspect) 
 	return ctx.Err()
 }
 
+// owned names the service or the call that a way leads through. It returns "" if what the way is of is its root.
+func (f *finder) owned(w way) string {
+	switch w.source {
+	case graph.NoNode:
+		return ""
+	case w.service:
+		return says.Service(f.typeText(f.g.Type(w.service)).String())
+	case w.call:
+		return says.Call(asyncMethod(f.typeName(w.call)))
+	}
+	return ""
+}
+
 // alike names the root of a way without the thread that has it.
 func (f *finder) alike(ctx context.Context, w way) string {
-	if w.service != graph.NoNode {
-		return says.Service(f.typeText(f.g.Type(w.service)).String())
+	if name := f.owned(w); name != "" {
+		return name
 	}
 	p := f.x.DescribePath(ctx, &f.a.Gaps, w.nodes)
 	switch p.Root.Kind {
@@ -171,24 +189,35 @@ const maxRoots = 4
 type way struct {
 	nodes   []graph.Node
 	service graph.Node // of a service provider, or NoNode
-	source  graph.Node // identifies the way: the service, or the Source at its start. All frames of a thread are one.
+	call    graph.Node // of an async method, or NoNode
+	source  graph.Node // identifies the way: the service, the call, or the Source at its start. All frames of a thread are one.
 	rank    int
 }
 
+// throughCalls returns ways that all lead through waiting code as those of the calls that have the suspect: what wakes a call up is no owner.
+func (f *finder) throughCalls(ways []way) []way {
+	for i := range ways {
+		if w := &ways[i]; w.call != graph.NoNode && w.service == graph.NoNode {
+			w.source = w.call
+		}
+	}
+	return distinct(ways)
+}
+
 func (f *finder) way(nodes []graph.Node) way {
-	w := way{nodes: nodes, service: f.serviceOn(nodes), rank: f.owner(nodes)}
+	w := way{nodes: nodes, service: f.serviceOn(nodes), call: f.callOn(nodes), rank: f.owner(nodes)}
 	if w.source = w.service; w.source == graph.NoNode {
 		w.source = f.start(nodes)
 	}
 	return w
 }
 
-// tops returns the outermost owners of what a suspect retains.
-func (f *finder) tops(s *suspect) []graph.Node {
-	out := []graph.Node{f.top(s.point)}
+// parts returns what together is a suspect, one for each outermost owner.
+func (f *finder) parts(s *suspect) []graph.Node {
+	out, tops := []graph.Node{s.point}, []graph.Node{f.top(s.point)}
 	for _, n := range s.pieces {
-		if top := f.top(n); !slices.Contains(out, top) {
-			out = append(out, top)
+		if top := f.top(n); !slices.Contains(tops, top) {
+			out, tops = append(out, n), append(tops, top)
 		}
 	}
 	return out
@@ -248,13 +277,13 @@ func (f *finder) start(nodes []graph.Node) graph.Node {
 
 // nameWays names the roots of several ways. A suspect with one way is kept by the root of its path.
 func (f *finder) nameWays(ctx context.Context, out *answer.Suspect, ways []way, besides says.Besides) error {
-	if len(ways) == 0 || len(ways) == 1 && besides == says.BesidesNone && ways[0].service == graph.NoNode {
+	if len(ways) == 0 || len(ways) == 1 && besides == says.BesidesNone && f.owned(ways[0]) == "" {
 		return ctx.Err()
 	}
 	var names []string
 	for _, w := range ways[:min(len(ways), maxFirst)] {
-		if w.service != graph.NoNode {
-			names = append(names, says.Service(f.typeText(f.g.Type(w.service)).String()))
+		if name := f.owned(w); name != "" {
+			names = append(names, name)
 			continue
 		}
 		if s := f.g.Source(w.source); s != nil && s.Parent == graph.InTable {
@@ -269,6 +298,8 @@ func (f *finder) nameWays(ctx context.Context, out *answer.Suspect, ways []way, 
 	switch {
 	case len(ways) > 1:
 		out.Kept = says.InWays(names, len(ways), len(ways) >= mostOwners)
+	case besides == says.BesidesNone && ways[0].source == ways[0].call:
+		out.Kept = says.ByCall(asyncMethod(f.typeName(ways[0].call)))
 	case besides == says.BesidesNone: // a path through a service; others may lead to the provider or around the service
 		out.Kept = says.OneOf(names[0])
 	default:

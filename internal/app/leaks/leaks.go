@@ -47,7 +47,7 @@ const (
 	maxClimb     = 4        // from the array of a collection to the collection
 	maxFound     = 1 << 12  // suspects compared with each other
 	maxRead      = 1 << 17  // objects read per pattern
-	maxWeak      = 1 << 20  // weak references read, which takes less
+	maxWeak      = 1 << 20  // weak references and calls read, which takes less
 	lookStep     = 1 << 13  // objects between two checks of the context, and per batch of a goroutine
 	maxKept      = 1 << 20  // steps up the dominator tree
 	minReferring = 10.0     // smallest percentage of a group that a named type must refer to
@@ -73,7 +73,7 @@ func Find(ctx context.Context, x *graph.Holders, r *objects.Reader, o Options) (
 			beside.Go(func() { _, _ = f.g.Referrers(ctx) }) // callers of Referrers get the error
 		}
 		return nil
-	}, f.events, f.timers, f.cancellations, f.scopes, f.weakReferences, f.threadStatics, f.threadLocals, f.interned, f.shared, f.groups, f.accumulations, f.single,
+	}, f.events, f.timers, f.cancellations, f.scopes, f.weakReferences, f.calls, f.threadStatics, f.threadLocals, f.interned, f.shared, f.groups, f.accumulations, f.single,
 		f.report, f.finalization} {
 		if err := step(ctx); err != nil {
 			return nil, err
@@ -103,7 +103,7 @@ type finder struct {
 	doms    *graph.Dominators
 	least   uint64 // bytes
 	names   []string
-	masks   []uint8                // by type: a bit for each pattern to which its objects may belong
+	masks   []uint16               // by type: a bit for each pattern to which its objects may belong
 	picked  [patterns][]graph.Node // by pattern
 	large   *graph.Set             // objects of patternLarge, which may be most objects, as in a long list
 	isLink  []bool                 // by type; nil until the first search for a path
@@ -186,6 +186,7 @@ const (
 	patternWeak
 	patternTable
 	patternThreadLocal
+	patternCall // the object of a call of an async method
 	patterns
 	patternLarge = patterns // a retained size large enough to list
 )
@@ -193,10 +194,10 @@ const (
 // pick finds the live objects of all patterns in one walk. A separate walk for each pattern reads the type and liveness
 // of all objects again: eight such walks took a tenth of a triage.
 func (f *finder) pick(ctx context.Context) error {
-	masks := make([]uint8, len(f.g.Types()))
+	masks := make([]uint16, len(f.g.Types()))
 	for p, types := range [...][]bool{patternEvent: typesOf[*multicast](f), patternTimer: typesOf[*timer](f), patternCallback: typesOf[*callback](f),
 		patternScope: typesOf[*scope](f), patternWeak: typesOf[*objects.WeakReference](f),
-		patternTable: typesOf[*weakTable](f), patternThreadLocal: typesOf[*threadLocal](f)} {
+		patternTable: typesOf[*weakTable](f), patternThreadLocal: typesOf[*threadLocal](f), patternCall: f.callTypes()} {
 		for i, is := range types {
 			if is {
 				masks[i] |= 1 << p
@@ -206,7 +207,7 @@ func (f *finder) pick(ctx context.Context) error {
 	f.masks, f.large, f.summed = masks, f.g.NewSet(), f.g.NewSet()
 	type picked struct {
 		n    graph.Node
-		mask uint8
+		mask uint16
 	}
 	n := f.g.Objects()
 	none := func() struct{} { return struct{}{} }
@@ -247,7 +248,7 @@ func mostOf(p pattern) int {
 	switch p {
 	case patternEvent, patternScope:
 		return math.MaxInt // which reads little of each
-	case patternWeak:
+	case patternWeak, patternCall:
 		return maxWeak
 	}
 	return maxRead
@@ -469,14 +470,13 @@ func (f *finder) ownerOf(n graph.Node) graph.Node {
 
 // single finds objects with a large retained size that only a root owns, unless the suspects below represent them.
 func (f *finder) single(ctx context.Context) error {
-	covered := f.covered
 	for i := range f.found {
 		if s := &f.found[i]; s.point != graph.NoNode {
-			covered[f.top(s.point)] += s.retained
+			f.covered[f.top(s.point)] += s.retained
 		}
 	}
 	return f.each(ctx, patternLarge, func(n graph.Node) error {
-		if f.g.IsObject(f.doms.Idom(n)) || f.inSum(n) || float64(covered[n]) >= minShare*float64(f.doms.Retained(n)) {
+		if f.g.IsObject(f.doms.Idom(n)) || f.inSum(n) || f.represented(n) {
 			return nil
 		}
 		point, err := f.point(ctx, n)
@@ -498,6 +498,11 @@ func (f *finder) single(ctx context.Context) error {
 		f.found = append(f.found, s)
 		return nil
 	})
+}
+
+// represented reports whether the suspects below an outermost owner have most of what it retains.
+func (f *finder) represented(n graph.Node) bool {
+	return float64(f.covered[n]) >= minShare*float64(f.doms.Retained(n))
 }
 
 // top returns the outermost owner of n, or n itself.
@@ -594,7 +599,7 @@ func (f *finder) suspect(size uint64) bool {
 
 // notInGroup reports whether n belongs to a pattern or a sum, or is a suspect without a group.
 func (f *finder) notInGroup(n graph.Node) bool {
-	return f.part[n] || f.summed.Has(n) || f.suspect(f.doms.Retained(n))
+	return f.part[n] || f.summed.Has(n) || f.suspect(f.doms.Retained(n)) || f.represented(n)
 }
 
 // unowned calls visit with the direct children of the root and of the Sources.

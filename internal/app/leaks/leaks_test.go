@@ -473,3 +473,55 @@ func TestSharedTurnover(t *testing.T) {
 	}
 	assert.Equal(t, map[string]string{"Attic.Box": "its elements come and go, as in a cache with a limit: 12000 changes of 600 elements", "Attic.Crate": ""}, says)
 }
+
+// TestMemoryInUse checks that memory which calls in flight, a table and a cache with a limit have does not grow, and names what has it, also while a thread
+// sorts the cache's entries.
+func TestMemoryInUse(t *testing.T) {
+	a := findIn(t, openMemory(t, "calm"), leaks.Options{})
+	var got []string
+	for i := range a.Suspects {
+		if s := &a.Suspects[i]; s.Verdict == answer.VerdictSuspect {
+			got = append(got, s.Text+"; "+s.Turnover.Text)
+		}
+	}
+	assert.Equal(t, []string{
+		"10,000 Microsoft.Extensions.Caching.Memory.CacheEntry without a single owner; it is a cache with a limit: its entries have a size of 20000000 of at most 20000000 (SizeLimit)",
+		"1,000 System.Int32[] in one System.Lazy<System.Int32[][]>; an array of 1,000 elements that nothing replaces (System.Lazy<System.Int32[][]>): it doesn't grow",
+		"37 calls of Depot.Uploads.Store; 37 calls have it, each until it ends",
+	}, got)
+}
+
+// TestMemoryKept checks who keeps memory that grows: a call, not the timer that wakes it up; and that no part is larger than its whole.
+func TestMemoryKept(t *testing.T) {
+	a := findIn(t, openMemory(t, "full"), leaks.Options{})
+	got := map[answer.SuspectKind]*answer.Suspect{}
+	for i := range a.Suspects {
+		s := &a.Suspects[i]
+		assert.Empty(t, s.Turnover.Text, s.Text)
+		if s.Verdict == answer.VerdictSuspect {
+			kind := s.Kind
+			if s.Owner != nil && strings.HasPrefix(s.Owner.Type.S, "System.Threading.Tasks.Dataflow.") {
+				kind = "block"
+			}
+			got[kind] = s
+		}
+	}
+	require.Len(t, got, 4)
+	assert.Equal(t, "kept by a call of Depot.Orders.Read", got["block"].Kept.Text)
+	assert.Equal(t, "System.Threading.Tasks.Dataflow.ActionBlock<Depot.Order>", got["block"].Owner.Type.S)
+	assert.Equal(t, "Depot.PartList", got[answer.SuspectAccumulation].Owner.Type.S)
+	assert.Equal(t, "kept by ThreadLocal Depot.Threads.buffer, of 403 threads (400 of them have ended)", got[answer.SuspectThreadLocal].Kept.Text)
+	timers := got[answer.SuspectTimers]
+	assert.Equal(t, uint64(9000), timers.Elements.Value)
+	require.NotEmpty(t, timers.Locals)
+	assert.Less(t, timers.Locals[0].Retained, timers.Retained)
+}
+
+// openMemory opens a dump of Memory.cs.
+func openMemory(t *testing.T, name string) *sosgo.Dump {
+	t.Helper()
+	d, err := sosgo.Open("../../../testdata/dumps/memory/net9-memory-"+name+"/net9-memory-"+name+".dmp.zst", sosgo.Options{Offline: true})
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, d.Close()) })
+	return d
+}

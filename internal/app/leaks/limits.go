@@ -1,6 +1,7 @@
 package leaks
 
 import (
+	"context"
 	"slices"
 	"strings"
 
@@ -24,8 +25,8 @@ type home struct {
 // limited returns the evidence that a collection of the program has a limit and has reached it: as many elements as a read-only field or the code of its
 // class says, or another collection of its class with as many elements that records how many were removed. A collection that only grows is of such a
 // size for a moment. n is the collection, or the object that owns it.
-func (f *finder) limited(n graph.Node) answer.Statement {
-	h, ok := f.homeOf(n)
+func (f *finder) limited(ctx context.Context, n graph.Node) answer.Statement {
+	h, ok := f.homeOf(ctx, n)
 	if !ok {
 		return answer.Statement{}
 	}
@@ -86,10 +87,10 @@ func (f *finder) neighbour(h *home, c graph.Node, count uint64) answer.Statement
 }
 
 // homeOf returns the class of the program to which n belongs: its own, the class of the object that alone has it, or the class with the static field that alone has it.
-func (f *finder) homeOf(n graph.Node) (h home, ok bool) {
+func (f *finder) homeOf(ctx context.Context, n graph.Node) (h home, ok bool) {
 	owner := n
 	if answer.LibraryMethod(f.typeName(n) + ".") {
-		owner = f.doms.Idom(n)
+		owner = f.haver(ctx, n)
 	}
 	if f.g.IsObject(owner) {
 		if f.typeName(owner) == "" || answer.LibraryMethod(f.typeName(owner)+".") || f.g.Type(owner).IsArray() {
@@ -116,6 +117,35 @@ func (f *finder) homeOf(n graph.Node) (h home, ok bool) {
 		}
 	}
 	return h, true
+}
+
+// haver returns what alone has n, apart from methods that use it at the moment: its dominator, or else the only object or static field that refers to it.
+func (f *finder) haver(ctx context.Context, n graph.Node) graph.Node {
+	up := f.doms.Idom(n)
+	if f.g.IsObject(up) || !f.several(n) {
+		return up
+	}
+	held, err := f.g.Referrers(ctx)
+	if err != nil {
+		return up
+	}
+	only, list := graph.NoNode, held.Of(n)
+	if len(list) > lookStep {
+		return up
+	}
+	for _, r := range list {
+		switch s := f.g.Source(r); {
+		case s != nil && (s.Kind == graph.SourceFrame || s.Kind == graph.SourceThread), !f.live.Live(r), f.through(r), r == only:
+		case only != graph.NoNode:
+			return up
+		default:
+			only = r
+		}
+	}
+	if only == graph.NoNode {
+		return up
+	}
+	return only
 }
 
 // declaring returns the class of a static field that all threads share, or nil for other nodes.

@@ -59,6 +59,32 @@ func (f *finder) locals(ctx context.Context, nodes []graph.Node) ([]answer.Async
 	return out[:min(len(out), topTypes)], nil
 }
 
+// commonContexts returns what the execution contexts retain that several of some timers refer to, and nothing else, and marks these. No timer alone
+// retains one.
+func (f *finder) commonContexts(ctx context.Context, timers []graph.Node) (size uint64, err error) {
+	held, err := f.g.Referrers(ctx)
+	if err != nil {
+		return 0, err
+	}
+	for i, n := range timers {
+		if i%lookStep == 0 && ctx.Err() != nil {
+			return 0, ctx.Err()
+		}
+		c := f.referent(n, executionContext)
+		if c == graph.NoNode || f.part[c] || f.g.IsObject(f.doms.Idom(c)) {
+			continue // a timer, or what has it, retains it
+		}
+		list := held.Of(c)
+		other := func(r graph.Node) bool { return f.live.Live(r) && !(f.g.IsObject(r) && f.is(r, patternTimer) && f.part[r]) }
+		if slices.ContainsFunc(list[:min(len(list), lookStep)], other) || len(list) > lookStep {
+			continue
+		}
+		f.part[c] = true
+		size += f.doms.Retained(c)
+	}
+	return size, nil
+}
+
 // localsBelow returns locals for the members of an accumulation.
 func (f *finder) localsBelow(ctx context.Context, s *suspect) ([]answer.AsyncLocalValues, error) {
 	if f.typeName(s.member) != executionContext && f.referent(s.member, executionContext) == graph.NoNode {

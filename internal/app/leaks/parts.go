@@ -21,6 +21,7 @@ var partTypes = []string{
 	"Microsoft.Extensions.Caching.Memory.MemoryCache+",
 	"System.Data.DataColumn", "System.Data.DataRowCollection", "System.Data.RBTree<", "System.Data.RecordManager", // of a DataTable
 	"System.Data.Common.ObjectStorage", "System.Data.Common.StringStorage", // values by column; other storages have numbers
+	"System.Threading.Tasks.Dataflow.Internal.", // the cores of blocks
 	timerType,
 }
 
@@ -34,6 +35,7 @@ var wrapperTypes = []string{
 	"System.Data.DataTable",
 	"System.Text.Json.Nodes.JsonArray", "System.Text.Json.Nodes.JsonObject",
 	"System.Threading.Channels.",
+	"System.Threading.Tasks.Dataflow.",
 	"Microsoft.Extensions.Caching.Memory.MemoryCache",
 }
 

@@ -10,7 +10,6 @@ import (
 	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/app/leaks/internal/together"
-	"github.com/sosgo/sosgo/internal/base/compilernames"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"
 )
@@ -174,6 +173,11 @@ func (f *finder) timers(ctx context.Context) error {
 			b.targets.add(f.g.Type(state).Addr, state)
 		}
 	})
+	for _, b := range byMethod {
+		if len(b.nodes) >= f.o.Count {
+			f.take(b.nodes)
+		}
+	}
 	for _, c := range order {
 		if b := byMethod[c]; len(b.nodes) >= f.o.Count {
 			first, count := b.nodes[0], uint64(len(b.nodes))
@@ -181,7 +185,6 @@ func (f *finder) timers(ctx context.Context) error {
 			if cerr != nil {
 				return cerr
 			}
-			f.take(b.nodes)
 			locals, lerr := f.locals(ctx, b.nodes)
 			if lerr != nil {
 				return lerr
@@ -193,12 +196,8 @@ func (f *finder) timers(ctx context.Context) error {
 	return err
 }
 
-// The type of the promise of Task.Delay, and what is before and behind the state machine in the name of a box's type.
-const (
-	delayPromise = "System.Threading.Tasks.Task+DelayPromise"
-	beforeState  = "+AsyncStateMachineBox<"
-	behindState  = ">"
-)
+// delayPromise is the type of the promise of Task.Delay.
+const delayPromise = "System.Threading.Tasks.Task+DelayPromise"
 
 // awaits returns the async method that awaits a promise of Task.Delay, or "".
 func (f *finder) awaits(promise graph.Node) string {
@@ -206,18 +205,15 @@ func (f *finder) awaits(promise graph.Node) string {
 		return ""
 	}
 	for _, r := range f.g.Referents(promise) {
-		if !f.g.IsObject(r) {
-			continue
-		}
-		if _, state, found := strings.Cut(f.typeName(r), beforeState); found {
-			return compilernames.Method(strings.TrimSuffix(state, behindState))
+		if f.g.IsObject(r) && f.is(r, patternCall) {
+			return asyncMethod(f.typeName(r))
 		}
 	}
 	return ""
 }
 
-// coverTimers returns what timers retain without the timers behind them in the lists of their queue. tops keeps the
-// outermost owners of timers.
+// coverTimers returns what timers retain without the timers behind them in the lists of their queue, and with the execution contexts that they share.
+// tops keeps the outermost owners of timers.
 func (f *finder) coverTimers(ctx context.Context, nodes []graph.Node, tops map[graph.Node]graph.Node) (size uint64, err error) {
 	var children, passed []graph.Node
 	for _, n := range nodes {
@@ -250,7 +246,8 @@ func (f *finder) coverTimers(ctx context.Context, nodes []graph.Node, tops map[g
 		}
 		f.covered[top] += own
 	}
-	return size, nil
+	common, err := f.commonContexts(ctx, nodes)
+	return size + common, err
 }
 
 // take marks the nodes of a pattern, so that their size does not count for another suspect.

@@ -86,7 +86,6 @@ func (f *finder) describe(ctx context.Context, s *suspect) (*answer.Suspect, err
 		mt := f.g.Types()[s.typ]
 		out.Members = &answer.TypeCount{MethodTable: mt.Addr, Count: s.count, Size: s.size, Type: f.typeText(mt)}
 	}
-	out.Turnover = f.turnover(s)
 	err := f.chain(ctx, out, s)
 	if err != nil {
 		return nil, err
@@ -107,6 +106,9 @@ func (f *finder) describe(ctx context.Context, s *suspect) (*answer.Suspect, err
 			return nil, err
 		}
 		out.Types = types
+	}
+	if out.Turnover = f.turnover(ctx, s); out.Turnover.IsZero() {
+		out.Turnover = f.setOnce(s, out.Types)
 	}
 	if len(s.sample) > 0 {
 		if err := f.holders(ctx, out, s); err != nil {
@@ -169,6 +171,11 @@ func (f *finder) holders(ctx context.Context, out *answer.Suspect, s *suspect) e
 	slices.SortFunc(most, func(a, b graph.Node) int { return cmp.Or(cmp.Compare(times[b], times[a]), cmp.Compare(a, b)) })
 	if out.Turnover.IsZero() {
 		out.Turnover = f.sharedTurnover(most)
+	}
+	if out.Turnover.IsZero() {
+		if out.Turnover, err = f.turnoverOfAll(ctx, s.sample); err != nil {
+			return err
+		}
 	}
 	for _, n := range most[:min(len(most), maxFirst)] {
 		h := answer.GroupHolder{Share: 100 * float64(times[n]) / float64(len(s.sample)), Sampled: len(s.sample)}

@@ -160,8 +160,25 @@ type (
 	}
 )
 
+// slotTables returns the tables with slots of the threads that have not ended: a thread static refers to each (ThreadLocal.cs).
+func (f *finder) slotTables() map[graph.Node]bool {
+	out := map[graph.Node]bool{}
+	for n := graph.Node(f.g.Objects()); n < f.g.Root(); n++ {
+		if s := f.g.Source(n); s.Kind != graph.SourceField && s.Kind != graph.SourceThreadStatics || !f.live.Live(n) {
+			continue
+		}
+		for _, r := range f.g.Referents(n) {
+			if f.slot(r) {
+				out[r] = true
+			}
+		}
+	}
+	return out
+}
+
 // threadLocals finds ThreadLocals with values of several threads that retain much together.
 func (f *finder) threadLocals(ctx context.Context) error {
+	var living map[graph.Node]bool // read when it is needed
 	return f.living(ctx, patternThreadLocal, func(n graph.Node) {
 		var values sum
 		ended, slots, shared := 0, []graph.Node(nil), []graph.Node(nil)
@@ -183,7 +200,10 @@ func (f *finder) threadLocals(ctx context.Context) error {
 				} else {
 					shared = append(shared, value)
 				}
-				if table, err := slot.Table.Addr(at); err == nil && table == 0 {
+				if living == nil {
+					living = f.slotTables()
+				}
+				if table, err := f.nodeAt(&slot.Table, at); err == nil && !living[table] { // a table of a thread that has ended stays until its finalizer has run
 					ended++
 				}
 			}

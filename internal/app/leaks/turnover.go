@@ -1,6 +1,7 @@
 package leaks
 
 import (
+	"context"
 	"slices"
 	"strings"
 
@@ -67,10 +68,13 @@ const (
 // collections of generation 2 drops those that were not rented for a while (SharedArrayPool.cs, TlsOverPerCoreLockedStacksArrayPool.cs).
 var arrayPools = []string{"System.Buffers.SharedArrayPool<", "System.Buffers.TlsOverPerCoreLockedStacksArrayPool<"}
 
-// turnover returns the evidence that the elements of a suspect's collection are replaced again and again.
-func (f *finder) turnover(s *suspect) answer.Statement {
-	if s.kind == answer.SuspectThreadStatic && hasPrefix(s.name.S, arrayPools) {
+// turnover returns the evidence that the elements of a suspect's collection are replaced again and again, or that it has a limit.
+func (f *finder) turnover(ctx context.Context, s *suspect) answer.Statement {
+	switch {
+	case s.kind == answer.SuspectThreadStatic && hasPrefix(s.name.S, arrayPools):
 		return says.Pooled()
+	case s.kind == answer.SuspectCalls && s.count >= manyReplaced:
+		return says.InFlight(s.count)
 	}
 	n := s.owner
 	if n == graph.NoNode {
@@ -84,17 +88,49 @@ func (f *finder) turnover(s *suspect) answer.Statement {
 			return says.Changed(changes, s.elements.Value)
 		}
 	}
-	if c, x, err := bind[*limitedCache](f, n); err == nil {
-		if says := f.cacheLimit(c, x); !says.IsZero() {
-			return says
-		}
-	} else if says := f.limited(n); !says.IsZero() {
+	if says := f.cacheLimit(f.cacheOf(ctx, n)); !says.IsZero() {
+		return says
+	}
+	if says := f.limited(ctx, n); !says.IsZero() {
 		return says
 	}
 	if s.younger >= manyReplaced && 100*s.younger >= moreReplaced*s.count {
 		return says.Younger(s.younger, s.count)
 	}
 	return answer.Statement{}
+}
+
+// turnoverOfAll returns the evidence that the collection to which all of a sample of objects belong does not grow. A method that looks through them all
+// refers to each, too, so that the collection does not own them alone.
+func (f *finder) turnoverOfAll(ctx context.Context, sample []graph.Node) (answer.Statement, error) {
+	held, err := f.g.Referrers(ctx)
+	if err != nil {
+		return answer.Statement{}, err
+	}
+	all := graph.NoNode
+	for i := range min(len(sample), followed) {
+		of := graph.NoNode
+		list := held.Of(sample[i*len(sample)/min(len(sample), followed)])
+		for _, r := range list[:min(len(list), lookStep)] {
+			if !f.inner(r) || !f.live.Live(r) {
+				continue
+			}
+			if of, err = f.partOfCollection(ctx, r); err != nil {
+				return answer.Statement{}, err
+			}
+			if of != graph.NoNode {
+				break
+			}
+		}
+		if of == graph.NoNode || all != graph.NoNode && all != of {
+			return answer.Statement{}, nil
+		}
+		all = of
+	}
+	if all == graph.NoNode {
+		return answer.Statement{}, nil
+	}
+	return f.turnover(ctx, &suspect{kind: answer.SuspectObject, point: all, owner: graph.NoNode, elements: f.elements(graph.NoNode, all), typ: -1}), nil
 }
 
 // sharedTurnover returns the evidence that the members of a group are replaced again and again, where the objects that refer to most of them are parts of
@@ -122,8 +158,34 @@ func (f *finder) sharedTurnover(holders []graph.Node) (out answer.Statement) {
 	return out
 }
 
+// cacheOf returns the MemoryCache that n is, or that n has the entries of. While a method looks through these, the cache does not own them alone.
+func (f *finder) cacheOf(ctx context.Context, n graph.Node) graph.Node {
+	held, err := f.g.Referrers(ctx)
+	for range 3 { // a collection, the state of a cache, and the cache
+		if strings.HasPrefix(f.typeName(n), memoryCache) && !f.inner(n) || err != nil {
+			return n
+		}
+		list := held.Of(n)
+		i := slices.IndexFunc(list[:min(len(list), lookStep)], func(r graph.Node) bool {
+			return f.g.IsObject(r) && strings.HasPrefix(f.typeName(r), memoryCache) && f.live.Live(r)
+		})
+		if i < 0 {
+			break
+		}
+		n = list[i]
+	}
+	return n
+}
+
+// memoryCache begins the names of a MemoryCache's type and of its parts.
+const memoryCache = "Microsoft.Extensions.Caching.Memory.MemoryCache"
+
 // cacheLimit returns the evidence that a MemoryCache has a limit, and keeps it.
-func (f *finder) cacheLimit(c *limitedCache, x objects.Instance) answer.Statement {
+func (f *finder) cacheLimit(n graph.Node) answer.Statement {
+	c, x, err := bind[*limitedCache](f, n)
+	if err != nil {
+		return answer.Statement{}
+	}
 	o, at, err := bindAt[*limitedOptions](f, &c.Options, x)
 	if err != nil || o == nil {
 		return answer.Statement{}

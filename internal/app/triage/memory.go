@@ -453,7 +453,7 @@ func holderSays(list []*answer.Suspect, h held) answer.Statement {
 	s := list[0]
 	name := holderName(list)
 	switch m := members(s); {
-	case s.Kind == answer.SuspectGroup || ofThreads(s) || !s.Link.IsZero():
+	case s.Kind == answer.SuspectGroup || s.Kind == answer.SuspectCalls || ofThreads(s) || !s.Link.IsZero():
 		return words.Holders.Of(name, h.size, h.share, answer.Statement{}, h.local, h.keeper)
 	case s.Kind == answer.SuspectTimers && s.Elements.Err() == nil && !s.Awaits.IsZero():
 		return words.Delays.Of(words.Commas(s.Elements.Value), words.Method(s.Awaits.String()), h.size, h.share, h.local, h.keeper)
@@ -482,6 +482,8 @@ func holderName(list []*answer.Suspect) answer.Statement {
 		return words.Objects.Of(words.Commas(len(list)), words.Type(p.Type.String()), answer.Statement{})
 	case !s.Link.IsZero() && s.Members != nil:
 		return words.LinkedMembers.Of(words.Commas(s.Members.Count), words.Type(s.Members.Type.String()), words.LinkedBy.Of(words.Field(s.Link.String())))
+	case s.Kind == answer.SuspectCalls && s.Elements.Err() == nil:
+		return words.CallsOf.Of(words.Commas(s.Elements.Value), words.Method(s.Name.String()))
 	case p != nil:
 		return words.ObjectOfType.Of(words.Type(p.Type.String()), words.ShortObject(p.Address))
 	case s.Members != nil && (s.Name.S == "" || ofThreads(s)):

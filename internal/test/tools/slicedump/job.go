@@ -87,7 +87,7 @@ func (r *recorded) open(wrapFile func(*target.Module, target.Memory) target.Memo
 	})
 }
 
-// watched returns the size from which on lent parts of the file are not recorded when lent: often
+// watched returns the size of the largest lent parts of the file that are recorded when lent: often
 // the rest of a range is lent to code that needs a few bytes.
 func (r *recorded) watched() int {
 	if r.grain < pageSize {
@@ -213,7 +213,7 @@ func managed(d *sosgo.Dump) iter.Seq[*dac.Module] {
 	}
 }
 
-// keepHeap adds the objects of the GC heap if commands were selected; otherwise the commands read
+// keepHeap adds the objects of the GC heap and its finalizer queues if commands were selected; otherwise the commands read
 // all objects.
 func (r *recorded) keepHeap(d *sosgo.Dump) error {
 	if !r.chosen {
@@ -223,8 +223,15 @@ func (r *recorded) keepHeap(d *sosgo.Dump) error {
 	if err != nil {
 		return err
 	}
+	keep := func(part target.Range) { r.addrs.parts.note(uint64(part.Start), uint64(part.End-part.Start)) }
 	for _, s := range h.Segments() {
-		r.addrs.parts.note(uint64(s.Objects.Start), uint64(s.Objects.End-s.Objects.Start))
+		keep(target.Range{Start: s.Objects.Start, End: s.Objects.End})
+	}
+	for i := range h.SubHeaps() {
+		if q, err := h.FinalizerQueue(i); err == nil {
+			keep(q.Finalizable())
+			keep(q.FReachable())
+		}
 	}
 	return nil
 }

@@ -57,7 +57,7 @@ func (r *reads) note(at uint64, n int) {
 type recordingFile struct {
 	target.Source
 	seen    *reads
-	watched int // parts of this size or larger are not recorded when lent
+	watched int // parts that are larger are not recorded when lent
 }
 
 func (f recordingFile) ReadAt(p []byte, off int64) (int, error) {
@@ -69,7 +69,7 @@ func (f recordingFile) ReadAt(p []byte, off int64) (int, error) {
 // Bytes implements target.Source.
 func (f recordingFile) Bytes(off int64, n int) []byte {
 	b := f.Source.Bytes(off, n)
-	if n < f.watched {
+	if n <= f.watched {
 		f.seen.note(uint64(off), n)
 	}
 	return b

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/base/compilernames"
 	"github.com/sosgo/sosgo/internal/words"
 )
 
@@ -76,6 +77,8 @@ func Title(s *answer.Suspect) answer.Statement {
 			return words.DelaysAwaited.Of(n, words.Method(s.Awaits.String()))
 		}
 		return words.TimersCall.Of(n, words.Method(s.Name.String()))
+	case answer.SuspectCalls:
+		return words.CallsOf.Of(n, words.Method(s.Name.String()))
 	case answer.SuspectCancellation:
 		return words.RegisteredWith.Of(n, typeOf(s.Point))
 	case answer.SuspectRootScope:
@@ -126,6 +129,7 @@ func typeOf(o *answer.PathObject) answer.Statement { return words.Type(o.Type.St
 var remedies = map[answer.SuspectKind]*words.Sentence{
 	answer.SuspectEvent:        words.FreedEvent,
 	answer.SuspectTimers:       words.FreedTimer,
+	answer.SuspectCalls:        words.FreedCalls,
 	answer.SuspectCancellation: words.FreedCallback,
 	answer.SuspectRootScope:    words.FreedScope,
 	answer.SuspectWeak:         words.FreedWeak,
@@ -154,6 +158,8 @@ func Remedy(s *answer.Suspect) answer.Statement {
 		return words.FreedLiterals.Of()
 	case s.Kept.Says == words.KeptByTimer.Kind():
 		return words.FreedTimer.Of()
+	case s.Kept.Says == words.KeptByCall.Kind():
+		return words.FreedCalls.Of()
 	case s.Kept.Says == words.KeptByService.Kind():
 		return words.FreedService.Of()
 	case s.Kept.Says == words.KeptAndSlots.Kind():
@@ -287,6 +293,15 @@ func OneHashCode(keys, read, all uint64, key string) answer.Statement {
 // Service names a service of a service provider by its type.
 func Service(typ string) string { return "service " + typ }
 
+// Call names a call of an async method.
+func Call(method string) string { return "a call of " + method }
+
+// ByCall states that a call of an async method keeps a suspect alive.
+func ByCall(method string) answer.Statement { return words.KeptByCall.Of(words.Method(method)) }
+
+// InFlight states that many calls are what retains a suspect, each until it ends.
+func InFlight(calls uint64) answer.Statement { return words.CallsInFlight.Of(words.Commas(calls)) }
+
 // ByService states that a service of a service provider keeps a suspect alive.
 func ByService(typ string) answer.Statement { return words.KeptByService.Of(words.Type(typ)) }
 
@@ -347,6 +362,11 @@ func NeighbourChanged(queue string, changes, elements uint64) answer.Statement {
 	return words.QueueBeside.Of(words.Type(queue), words.N(changes), words.N(elements))
 }
 
+// SetOnce states that an array has all its elements, and that nothing replaces it.
+func SetOnce(elements uint64, field string) answer.Statement {
+	return words.SetOnce.Of(words.Commas(elements), words.Field(compilernames.Pretty(field)))
+}
+
 // Pooled states that arrays are those that ArrayPool<T>.Shared keeps for threads.
 func Pooled() answer.Statement { return words.PooledArrays.Of() }
 
@@ -361,27 +381,37 @@ func Younger(younger, elements uint64) answer.Statement {
 }
 
 // ByHolders states what keeps the members of a group alive. No member has a single owner, except for a handle. Objects that together refer to
-// most members, such as the nodes of a list, count with the root of one of them.
+// most members, such as the nodes of a list, count with the root of one of them. What running methods use at the moment is named last.
 func ByHolders(holders []answer.GroupHolder, others []answer.GroupReferrers) answer.Statement {
-	var names []string
+	var names, stacks []string
+	add := func(p *answer.RootPath) {
+		to := &names
+		if p.Root.Kind == answer.RootStack {
+			to = &stacks
+		}
+		if name := p.Root.Words(); !slices.Contains(*to, name) {
+			*to = append(*to, name)
+		}
+	}
 	for i := range holders {
 		switch h := &holders[i]; {
 		case h.Handle != "" && h.Share == 100 && len(holders) == 1:
 			return words.KeptByHandles.Of(words.Text(h.Handle))
 		case h.Path != nil:
-			names = append(names, h.Path.Root.Words())
+			add(h.Path)
 		case h.Root.Err == nil && h.Root.S != "":
 			names = append(names, h.Root.S)
 		}
 	}
 	slices.Sort(names)
 	names = slices.Compact(names)
-	all := len(names)
+	all := len(names) + len(stacks)
 	for i := range others {
-		if o := &others[i]; all > 0 && o.Share >= most && o.Path != nil && !o.Path.Root.Conservative && !slices.Contains(names, o.Path.Root.Words()) {
-			names = append(names, o.Path.Root.Words())
+		if o := &others[i]; all > 0 && o.Share >= most && o.Path != nil && !o.Path.Root.Conservative {
+			add(o.Path)
 		}
 	}
+	names = append(names, slices.Sorted(slices.Values(stacks))...)
 	switch {
 	case all == 0:
 		return answer.Statement{}
