@@ -75,7 +75,9 @@ func (f *finder) commonContexts(ctx context.Context, timers []graph.Node) (size 
 			continue // a timer, or what has it, retains it
 		}
 		list := held.Of(c)
-		other := func(r graph.Node) bool { return f.live.Live(r) && !(f.g.IsObject(r) && f.is(r, patternTimer) && f.part[r]) }
+		other := func(r graph.Node) bool {
+			return f.live.Live(r) && !(f.g.IsObject(r) && f.is(r, patternTimer) && f.part[r])
+		}
 		if slices.ContainsFunc(list[:min(len(list), lookStep)], other) || len(list) > lookStep {
 			continue
 		}
