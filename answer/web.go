@@ -117,12 +117,14 @@ type MessageCount struct {
 // HTTPClients lists the connections that HttpClient keeps.
 type HTTPClients struct {
 	Gaps
-	Clients  int          `json:"clients" doc:"HttpClient objects of the heap" text:"% HttpClient"`
-	Handlers int          `json:"handlers" doc:"SocketsHttpHandler objects of the heap, each with pools of its own" text:"% SocketsHttpHandler"`
-	List     []HTTPClient `json:"list,omitempty" doc:"the HttpClients, by their addresses" text:"HttpClients;first 20"`
-	More     int          `json:"more,omitempty" doc:"HttpClients that are not listed" text:"+, % HttpClients not listed"`
-	Pools    []HTTPPool   `json:"pools" doc:"the pools, by their addresses" text:"connection pools"`
-	Verdicts []Verdict    `json:"verdicts,omitempty" doc:"what is wrong with the use of clients"`
+	Clients  int `json:"clients" doc:"HttpClient objects of the heap" text:"% HttpClient"`
+	Handlers int `json:"handlers" doc:"SocketsHttpHandler objects of the heap, each with pools of its own" text:"% SocketsHttpHandler"`
+	// FactoryHandlers is the number of handlers of an IHttpClientFactory. Each leads to a SocketsHttpHandler, and stays for a while after its lifetime.
+	FactoryHandlers int          `json:"factoryHandlers,omitempty" doc:"handlers of an IHttpClientFactory; each leads to one of the SocketsHttpHandlers" text:"% of an IHttpClientFactory"`
+	List            []HTTPClient `json:"list,omitempty" doc:"the HttpClients, by their addresses" text:"HttpClients;first 20"`
+	More            int          `json:"more,omitempty" doc:"HttpClients that are not listed" text:"+, % HttpClients not listed"`
+	Pools           []HTTPPool   `json:"pools" doc:"the pools, by their addresses" text:"connection pools"`
+	Verdicts        []Verdict    `json:"verdicts,omitempty" doc:"what is wrong with the use of clients"`
 	// Clock is the reference time for the ages of requests.
 	Clock Maybe[int64] `json:"clock,omitzero" doc:"the newest time that the process recorded, in milliseconds since the machine's start: the reference of the ages" text:"-"`
 	// Fresh reports that a web server of the process recorded Clock, which it does every second.

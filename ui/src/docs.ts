@@ -105,8 +105,8 @@ export interface HostResult {
 }
 
 export interface HttpclientsResult {
-  clients?: number; clock?: number | null; handlers?: number; list?: Array<HTTPClient> | null; more?: number; pools?: Array<HTTPPool> | null;
-  verdicts?: Array<Verdict> | null;
+  clients?: number; clock?: number | null; factoryHandlers?: number; handlers?: number; list?: Array<HTTPClient> | null; more?: number;
+  pools?: Array<HTTPPool> | null; verdicts?: Array<Verdict> | null;
 }
 
 export interface InitializersResult {

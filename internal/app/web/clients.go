@@ -19,7 +19,7 @@ import (
 // requests in _waiters. .NET 9 keeps idle connections in the stack _http11Connections.
 type (
 	clientAnchor struct {
-		_ objects.Shape `of:"System.Net.Http.HttpClient|System.Net.Http.SocketsHttpHandler|System.Net.Http.HttpConnectionPool|System.Net.Http.HttpConnection|System.Net.Http.Http2Connection|System.Net.Http.Http3Connection|Microsoft.AspNetCore.Server.Kestrel.Core.Internal.Infrastructure.TimeoutControl"`
+		_ objects.Shape `of:"System.Net.Http.HttpClient|System.Net.Http.SocketsHttpHandler|System.Net.Http.HttpConnectionPool|System.Net.Http.HttpConnection|System.Net.Http.Http2Connection|System.Net.Http.Http3Connection|Microsoft.Extensions.Http.LifetimeTrackingHttpMessageHandler|Microsoft.AspNetCore.Server.Kestrel.Core.Internal.Infrastructure.TimeoutControl"`
 	}
 	httpPool struct {
 		_         objects.Shape    `of:"System.Net.Http.HttpConnectionPool"`
@@ -124,6 +124,8 @@ func (r *Reader) Clients(ctx context.Context, h *heap.Heap, o ClientOptions) (*a
 			}
 		} else if is[*socketsHandler](r, object) {
 			out.Handlers++
+		} else if is[*factoryHandler](r, object) {
+			out.FactoryHandlers++
 		} else if s, x := shapes.BindAs[*httpPool](g, object); s != nil {
 			index[object.Addr] = len(out.Pools)
 			out.Pools = append(out.Pools, r.pool(g, object, s, x))

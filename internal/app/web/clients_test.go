@@ -33,6 +33,9 @@ func TestUnshared(t *testing.T) {
 	assert.Equal(t, "10 pools of connections lead to api.example:443: HttpClients are made for each use, and not shared", got[0].Text)
 	assert.Equal(t, answer.StrengthLikely, got[0].Strength)
 	assert.Equal(t, answer.StrengthPossible, web.Unshared(list(least, least, true))[0].Strength, "of a factory")
+	made := list(least, least, true)
+	made.FactoryHandlers = least - 1
+	assert.Empty(t, web.Unshared(made), "a factory has made them, and disposes of them")
 	spread := list(least, least, false)
 	for i := range spread.Pools {
 		spread.Pools[i].Host.S = fmt.Sprint("host", i)

@@ -111,7 +111,7 @@ func Unshared(a *answer.HTTPClients) []answer.Verdict {
 	}
 	var out []answer.Verdict
 	for _, s := range order {
-		if pools[s] < unshared || a.Handlers < unshared { // a handler has several pools for one server, such as one for each WebSocket
+		if pools[s] < unshared || a.Handlers-a.FactoryHandlers < unshared { // a handler has several pools for one server, such as one for each WebSocket
 			continue
 		}
 		v := answer.Conclude(answer.FindingClients, words.ClientsUnshared.Of(words.N(pools[s]), words.Server(answer.Text{S: s.host}, answer.Known(s.port))), answer.StrengthLikely,
