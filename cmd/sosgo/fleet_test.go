@@ -233,6 +233,24 @@ func TestFleet(t *testing.T) {
 		return said.Result
 	}
 
+	stop, watched := make(chan struct{}), make(chan []string)
+	go func() { // what another program reads while parts are written: FLEET/*/*/dump.parquet of docs/fleet.md
+		var early []string
+		for {
+			list, _ := filepath.Glob(filepath.Join(fleet, "*", "*", "*.parquet"))
+			for _, path := range list {
+				if name := filepath.Base(filepath.Dir(path)); !strings.HasPrefix(name, "part=") {
+					early = append(early, path)
+				}
+			}
+			select {
+			case <-stop:
+				watched <- early
+				return
+			case <-time.After(time.Millisecond):
+			}
+		}
+	}()
 	killed := exec.Command(program, "fleet", "add", fleet, dumps)
 	killed.Env = append(os.Environ(), asProgram+"=1")
 	require.NoError(t, killed.Start())
@@ -244,6 +262,8 @@ func TestFleet(t *testing.T) {
 	require.NotEmpty(t, parts())
 
 	added := ask("add", fleet, dumps, "--processes", "2").Added
+	close(stop)
+	assert.Empty(t, <-watched, "parts that are not complete")
 	require.NotNil(t, added)
 	assert.Equal(t, n, added.Added+added.Present)
 	assert.Equal(t, 1, added.Others)

@@ -8,11 +8,15 @@ import (
 	"path/filepath"
 )
 
-// WriteDir writes a whole folder, which must not exist or be empty. write fills a temporary folder
-// next to it, which WriteDir then moves to its place. If write fails or panics, nothing is left, and the place
-// stays unchanged. Missing parent folders are created. perm, if not nil, returns the maximum
-// permissions in terms of files; see Options.
-func WriteDir(name string, perm func() fs.FileMode, write func(dir string) error) error {
+// DirOptions selects how a folder is written.
+type DirOptions struct {
+	Perm  func() fs.FileMode // returns the maximum permissions in terms of files, as in Options; nil for those that the umask allows
+	Stage string             // an existing folder of the same file system for the temporary folder; empty for the parent
+}
+
+// WriteDir writes a whole folder, which must not exist or be empty. write fills a temporary folder, which WriteDir then moves to its place. If write fails or
+// panics, nothing is left, and the place stays unchanged. Missing parent folders are created.
+func WriteDir(name string, o DirOptions, write func(dir string) error) error {
 	name = filepath.Clean(name)
 	if err := free(name); err != nil {
 		return err
@@ -22,7 +26,7 @@ func WriteDir(name string, perm func() fs.FileMode, write func(dir string) error
 	if err := os.MkdirAll(parent, 0o777); err != nil {
 		return Failed(err)
 	}
-	dir, err := mkdirPart(parent, base, 0o777)
+	dir, err := mkdirPart(cmp.Or(o.Stage, parent), base, 0o777)
 	if err != nil {
 		return Failed(err)
 	}
@@ -44,8 +48,8 @@ func WriteDir(name string, perm func() fs.FileMode, write func(dir string) error
 	}
 	if err == nil {
 		mode := st.Mode().Perm()
-		if perm != nil {
-			most := perm()
+		if o.Perm != nil {
+			most := o.Perm()
 			mode &= most | most&0o444>>2 // users that may read a file may search the folder
 		}
 		err = Failed(asPermitted(os.Chmod(dir, mode|0o700)))
@@ -96,7 +100,7 @@ func TempDir(parent string) (dir string, remove func() error, err error) {
 // mkdirPart creates a temporary folder.
 func mkdirPart(parent, base string, perm fs.FileMode) (string, error) {
 	const tries = 100
-	sweep(parent)
+	Sweep(parent)
 	for i := range tries {
 		dir := filepath.Join(parent, partName(base, i))
 		if err := os.Mkdir(dir, perm); !errors.Is(err, fs.ErrExist) {

@@ -184,7 +184,7 @@ func (f *File) isStream() bool {
 func (f *File) createPart() (*os.File, error) {
 	const tries = 100
 	dir, base := filepath.Split(f.place)
-	sweep(cmp.Or(dir, "."))
+	Sweep(cmp.Or(dir, "."))
 	for i := range tries {
 		tmp, err := os.OpenFile(filepath.Join(dir, partName(base, i)), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
 		if errors.Is(err, fs.ErrExist) {

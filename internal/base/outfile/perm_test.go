@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 	if err == nil {
 		_, _, err = outfile.TempDir(dir)
 	}
-	fmt.Println(outfile.WriteDir(filepath.Join(dir, "tables"), nil, func(string) error {
+	fmt.Println(outfile.WriteDir(filepath.Join(dir, "tables"), outfile.DirOptions{}, func(string) error {
 		fmt.Println("writing", err)
 		time.Sleep(time.Minute)
 		return nil
@@ -91,7 +91,7 @@ func TestPerm(t *testing.T) {
 
 		folder := filepath.Join(dir, "folder")
 		require.NoError(t, os.RemoveAll(folder))
-		require.NoError(t, outfile.WriteDir(folder, o.Perm, func(in string) error {
+		require.NoError(t, outfile.WriteDir(folder, outfile.DirOptions{Perm: o.Perm}, func(in string) error {
 			assert.EqualValues(t, 0o700, perm(t, in), "while it is filled")
 			return nil
 		}))

@@ -22,9 +22,9 @@ func partName(base string, i int) string {
 // unlocked is the time that a writer has to lock its new file.
 const unlocked = time.Minute
 
-// sweep removes the temporary files and folders of killed processes from a folder. Errors are
+// Sweep removes the temporary files and folders of killed processes from a folder. Who writes to the folder does so first. Errors are
 // ignored, because they don't prevent writing.
-func sweep(dir string) {
+func Sweep(dir string) {
 	f, err := os.Open(dir)
 	if err != nil {
 		return

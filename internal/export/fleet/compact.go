@@ -95,7 +95,7 @@ func (f *Fleet) compact(ctx context.Context, date string, parts []part) error {
 		return err
 	}
 	perm := func() fs.FileMode { return f.perm(dir, parts) }
-	err := outfile.WriteDir(filepath.Join(dir, j.Whole), perm, func(to string) error {
+	err := outfile.WriteDir(filepath.Join(dir, j.Whole), outfile.DirOptions{Perm: perm, Stage: f.dir}, func(to string) error {
 		if err := f.merge(ctx, dir, parts, to, perm); err != nil {
 			return err
 		}

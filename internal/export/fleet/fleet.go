@@ -54,7 +54,7 @@ type Fleet struct {
 }
 
 // Open returns the fleet in a folder, which need not exist. It completes a compaction that was interrupted
-// while it replaced parts.
+// while it replaced parts, and removes what killed processes left.
 func Open(dir string) (*Fleet, error) {
 	f, err := open(dir)
 	if machine.Failed(err) {
@@ -72,7 +72,9 @@ func open(dir string) (*Fleet, error) {
 	if err != nil {
 		return nil, err
 	}
+	outfile.Sweep(dir)
 	for _, date := range dates {
+		outfile.Sweep(filepath.Join(dir, datePrefix+date)) // where parts were made before
 		parts, err := f.parts(date)
 		if err != nil {
 			return nil, err
@@ -94,7 +96,8 @@ func (f *Fleet) Has(id string) (folder string, found bool) {
 	return folder, found
 }
 
-// Add adds a dump. create must make a folder with the dump's tables completely or not at all. when is the time
+// Add adds a dump. create must make a folder with the dump's tables completely or not at all: beside the partitions, so that readers of
+// all parts (FLEET/*/*/dump.parquet) don't see it before. when is the time
 // of the dump, nil if unknown; it selects the partition. added is false if the fleet already has the dump.
 func (f *Fleet) Add(id string, when *time.Time, create func(folder string) error) (folder string, added bool, err error) {
 	if !validID(id) {

@@ -200,6 +200,23 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
+// TestKilledWriters: who opens a fleet next removes what killed processes left, also where parts were made before, and nothing else.
+func TestKilledWriters(t *testing.T) {
+	f := made(t, 2)
+	old := time.Now().Add(-time.Hour)
+	left := []string{filepath.Join(f.dir, ".sosgo-1-0.part=1.part"), filepath.Join(f.dir, "date=2026-11-25", ".sosgo-1-0.part=2.part")}
+	for _, dir := range left {
+		require.NoError(t, fill(t, "1", "Shop.F()")(dir))
+		require.NoError(t, os.Chtimes(dir, old, old))
+	}
+	f, err := Open(f.dir)
+	require.NoError(t, err)
+	for _, dir := range left {
+		assert.NoDirExists(t, dir)
+	}
+	isWhole(t, f, 2)
+}
+
 // TestBadJournal: a journal removes nothing outside its partition.
 func TestBadJournal(t *testing.T) {
 	for _, text := range []string{"{", `{"date":"..","whole":"part=all-1","parts":["part=1/../../x"]}`, `{"date":"a/b","whole":"part=all-1"}`, `{"date":"2026","whole":"x"}`} {

@@ -214,13 +214,13 @@ func (c *Context) MayWrite() error {
 }
 
 // WriteDir writes a folder named by the user. The folder must be missing or empty. It appears only when all files are
-// complete.
-func (c *Context) WriteDir(name string, write func(dir string) error) error {
+// complete. stage, if not empty, is the folder in which it is made.
+func (c *Context) WriteDir(name, stage string, write func(dir string) error) error {
 	if err := c.MayWrite(); err != nil {
 		return err
 	}
 	c.Echo(name)
-	return outfile.WriteDir(name, c.Session.perm, func(dir string) error { return cmp.Or(write(dir), c.Session.lost()) })
+	return outfile.WriteDir(name, outfile.DirOptions{Perm: c.Session.perm, Stage: stage}, func(dir string) error { return cmp.Or(write(dir), c.Session.lost()) })
 }
 
 // perm returns the permissions for files made from the session's dumps: at most the permissions common to all dumps.

@@ -60,8 +60,12 @@ func askTables(form export.TableForm) func(*cli.Context, *exportOptions) (*answe
 		own := *s // a copy with another time
 		options := export.TableOptions{Form: form, Brief: o.Summary, RawCSV: o.RawCSV, Labels: labels, Tool: c.Version(), Mask: c.Mask(),
 			Summary: &own, TimeFrom: given.set(&own, c.Session.Path())}
+		stage := ""
+		if into != nil {
+			stage = o.Path // where the tables of a part that is not complete are no part for readers
+		}
 		write := func(folder string) error {
-			return c.WriteDir(folder, func(dir string) error {
+			return c.WriteDir(folder, stage, func(dir string) error {
 				written, err := export.Tables(ask.Context(c), ask.View(c), options, func(name string, write func(io.Writer) error) error {
 					return c.WriteFile(filepath.Join(dir, name), cli.New, write)
 				})
