@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/xml"
@@ -9,8 +10,13 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"regexp"
+	"strconv"
 	"strings"
+	"sync"
 	"time"
+	"unicode"
+	"unicode/utf8"
 )
 
 // Bounds of a listing.
@@ -55,6 +61,8 @@ func odd(key, etag, prefix string) error {
 	switch {
 	case key == "" || len(key) > longestKey || len(etag) > longestETag:
 		return fmt.Errorf("the listing has a key of %d bytes with an ETag of %d: that is no object of S3", len(key), len(etag))
+	case strings.ContainsRune(key, utf8.RuneError):
+		return fmt.Errorf("the listing has the key %.200q, with a character that XML can't have", key)
 	case !isBelow(key, prefix):
 		return fmt.Errorf("the listing has the key %.200q, which is not below the address", key)
 	}
@@ -205,8 +213,35 @@ func (f *File) listOnce(ctx context.Context, path string, query url.Values) (out
 	case len(body) > mostListing:
 		return out, 0, final{fmt.Errorf("an answer of more than %d bytes", mostListing)}
 	}
-	if err := xml.Unmarshal(body, &out); err != nil {
+	if err := xml.Unmarshal(legible(body), &out); err != nil {
 		return out, 0, final{fmt.Errorf("the answer is no listing: %.200s", err.Error())}
 	}
 	return out, 0, nil
+}
+
+// reference is a reference to a character of XML by its number.
+var reference = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`&#(?:x[0-9A-Fa-f]+|[0-9]+);`) })
+
+// legible returns XML with U+FFFD in place of the characters that XML can't have (XML 1.0, 2.2). S3 allows them in keys, and refers to them all the same: one
+// such key must not make the others unreadable.
+func legible(text []byte) []byte {
+	allowed := func(r rune) bool {
+		return r >= ' ' && r != 0xfffe && r != 0xffff || r == '\t' || r == '\n' || r == '\r'
+	}
+	text = reference().ReplaceAllFunc(text, func(ref []byte) []byte {
+		digits, base := string(ref[2:len(ref)-1]), 10
+		if digits[0] == 'x' {
+			digits, base = digits[1:], 16
+		}
+		if n, err := strconv.ParseUint(digits, base, 32); err == nil && n <= unicode.MaxRune && allowed(rune(n)) && utf8.ValidRune(rune(n)) {
+			return ref
+		}
+		return []byte(string(utf8.RuneError))
+	})
+	return bytes.Map(func(r rune) rune { // which makes bytes that are no UTF-8 U+FFFD
+		if allowed(r) {
+			return r
+		}
+		return utf8.RuneError
+	}, text)
 }

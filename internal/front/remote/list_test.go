@@ -186,7 +186,7 @@ func TestOddKeys(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		assert.True(t, r.URL.Query().Has("list-type"))
 		fmt.Fprint(w, "<ListBucketResult>")
-		for _, key := range []string{"p/one.dmp", "p/../two.dmp", "", "p/three.dmp", "../../etc/passwd", "p/" + long, "p/four.dmp"} {
+		for _, key := range []string{"p/one.dmp", "p/../two.dmp", "", "p/three.dmp", "../../etc/passwd", "p/" + long, "p/&#x1;.dmp", "p/&#0000000000000000000007;", "p/\x02", "p/\xff", "p/&#xD800;", "p/four&#46;dmp"} {
 			fmt.Fprintf(w, "<Contents><Key>%s</Key></Contents>", key)
 		}
 		fmt.Fprint(w, "</ListBucketResult>")
@@ -201,7 +201,7 @@ func TestOddKeys(t *testing.T) {
 		names = append(names, object.Address)
 	}
 	assert.Equal(t, []string{"s3://bucket/p/one.dmp", "s3://bucket/p/three.dmp", "s3://bucket/p/four.dmp"}, names)
-	assert.Equal(t, 4, list.Odd)
+	assert.Equal(t, 9, list.Odd)
 	assert.ErrorContains(t, list.Why, `"p/../two.dmp"`)
 }
 
