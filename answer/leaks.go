@@ -99,6 +99,8 @@ type Suspect struct {
 	Link Text `json:"link,omitzero" doc:"of a chain of objects: the field by which each of the members refers to the next"`
 	// Delegate reports that Name is a field or an element of a delegate type, and not known to be an event.
 	Delegate bool `json:"delegate,omitempty" doc:"name is a field or an element of a delegate type, and not known to be an event"`
+	// Ends is the evidence that only calls under way keep it alive, which end by themselves.
+	Ends Statement `json:"ends,omitzero" doc:"evidence that only calls under way keep it alive, and that these end by themselves"`
 	// Turnover is the evidence that the elements of a collection are replaced again and again.
 	Turnover Statement `json:"turnover,omitzero" doc:"evidence that the elements of the collection are replaced again and again, as in a cache with a limit"`
 	// Chain is the evidence of a poor hash code.

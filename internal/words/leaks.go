@@ -49,6 +49,7 @@ var (
 	AtConstant    = say("collection at a constant", "it is full, as a cache with a limit is: its {elements} elements are as many as a number in {method}, which removes some")
 	QueueBeside   = say("queue beside a collection", "its elements come and go, as in a cache with a limit: {queue} beside it was changed {changes} times for {elements} elements")
 	CallsInFlight = say("calls in flight", "{calls} calls have it, each until it ends")
+	EndsWithCall  = say("ends with a call", "only calls under way have it, such as {method}, and none of these is in a loop that may go on for ever: it lives until they end")
 	SetOnce       = say("an array that is set once", "an array of {elements} elements that nothing replaces ({field}): it doesn't grow")
 	PooledArrays  = say("arrays of the shared pool", "they are the arrays that ArrayPool.Shared keeps for each thread to rent again, one of each size, and drops if they are not rented")
 	WithinLimit   = say("cache within its limit", "it is a cache with a limit: its entries have a size of {sum} of at most {limit} (SizeLimit)")

@@ -6,6 +6,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/graph"
+	"github.com/sosgo/sosgo/internal/app/tasks"
 	"github.com/sosgo/sosgo/internal/base/compilernames"
 )
 
@@ -34,14 +35,22 @@ func (f *finder) callTypes() []bool {
 	return out
 }
 
-// calls finds async methods with calls that retain much together. Each call counts without the calls that it retains: the object of a call
+// calls finds async methods with calls under way that retain much together. Each call counts without the calls that it retains: the object of a call
 // refers to its caller's.
 func (f *finder) calls(ctx context.Context) error {
 	own, above := map[graph.Node]uint64{}, map[graph.Node]graph.Node{}
+	seen, r := 0, tasks.New(f.b)
+	f.underWay = f.g.NewSet()
 	for n := range f.objects(patternCall) {
-		own[n] = f.doms.Retained(n)
+		if seen++; seen%lookStep == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if done, err := r.Completed(f.g.Address(n)); err == nil && !done { // the task of one that has ended keeps the result
+			own[n] = f.doms.Retained(n)
+			f.underWay.Add(n)
+		}
 	}
-	for n := range f.objects(patternCall) {
+	for n := range f.underWay.All {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -53,9 +62,8 @@ func (f *finder) calls(ctx context.Context) error {
 			own[up] -= min(own[up], f.doms.Retained(n))
 		}
 	}
-	byType, order, seen := map[int]*sum{}, []int(nil), 0
-	for n := range f.objects(patternCall) {
-		seen++
+	byType, order := map[int]*sum{}, []int(nil)
+	for n := range f.underWay.All {
 		size, ok := own[n]
 		if !ok {
 			continue
@@ -88,7 +96,7 @@ func (f *finder) callAbove(n graph.Node, known map[graph.Node]graph.Node) graph.
 	var passed []graph.Node
 	found, steps := graph.NoNode, 0
 	for at := f.doms.Idom(n); f.g.IsObject(at); at = f.doms.Idom(at) {
-		if f.is(at, patternCall) || f.part[at] && f.is(at, patternTimer) {
+		if f.underWay.Has(at) || f.part[at] && f.is(at, patternTimer) {
 			found = at
 			break
 		}
@@ -106,11 +114,16 @@ func (f *finder) callAbove(n graph.Node, known map[graph.Node]graph.Node) graph.
 	return found
 }
 
+// isCall reports whether n is the object of a call of an async method that is under way.
+func (f *finder) isCall(n graph.Node) bool {
+	return n != graph.NoNode && f.g.IsObject(n) && f.underWay.Has(n)
+}
+
 // callOn returns the call of an async method on a path that is nearest to its end, or NoNode. The end itself does not count.
 func (f *finder) callOn(nodes []graph.Node) graph.Node {
 	call := graph.NoNode
 	for _, n := range nodes[:max(0, len(nodes)-1)] {
-		if f.g.IsObject(n) && f.is(n, patternCall) {
+		if f.isCall(n) {
 			call = n
 		}
 	}

@@ -58,9 +58,12 @@ func (f *finder) kept(ctx context.Context, out *answer.Suspect, s *suspect) erro
 	return nil
 }
 
-// waysTo returns the ways to the outermost owner of n, and what is left out because it names no owner. There is no honest way
-// if all of them lead through waiting code: the calls that have n are named.
+// waysTo returns the ways to the outermost owner of n, and what is left out because it names no owner. A call under way that alone has n is the
+// nearest owner. There is no honest way if all of them lead through waiting code: the calls that have n are named.
 func (f *finder) waysTo(ctx context.Context, n graph.Node) (ways []way, left says.Besides, err error) {
+	if call := f.callAbove(n, nil); f.isCall(call) {
+		return []way{{service: graph.NoNode, call: call, source: call}}, says.BesidesNone, nil
+	}
 	top := f.top(n)
 	if !f.several(top) {
 		nodes, err := f.path(ctx, top)
@@ -71,9 +74,6 @@ func (f *finder) waysTo(ctx context.Context, n graph.Node) (ways []way, left say
 	}
 	if len(ways) == 0 {
 		ways, err = f.ways(ctx, top, nil)
-		if call := f.callAbove(n, nil); call != graph.NoNode && f.is(call, patternCall) {
-			return []way{{service: graph.NoNode, call: call, source: call}}, says.BesidesNone, err
-		}
 		return f.throughCalls(ways), says.BesidesNone, err
 	}
 	left, err = f.leftOut(ctx, top)

@@ -113,6 +113,8 @@ type finder struct {
 	covered map[graph.Node]uint64 // by outermost owner: bytes that suspects below it retain
 	summed  *graph.Set            // nodes that a sum has counted
 
+	underWay *graph.Set // calls of async methods that have not ended
+
 	unknown map[string]*answer.UnknownCollection
 }
 

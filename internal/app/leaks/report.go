@@ -110,6 +110,11 @@ func (f *finder) describe(ctx context.Context, s *suspect) (*answer.Suspect, err
 	if out.Turnover = f.turnover(ctx, s); out.Turnover.IsZero() {
 		out.Turnover = f.setOnce(s, out.Types)
 	}
+	if out.Verdict == answer.VerdictSuspect && out.Turnover.IsZero() {
+		if out.Ends, err = f.ends(ctx, s); err != nil {
+			return nil, err
+		}
+	}
 	if len(s.sample) > 0 {
 		if err := f.holders(ctx, out, s); err != nil {
 			return out, err

@@ -100,17 +100,17 @@ func (f *finder) turnover(ctx context.Context, s *suspect) answer.Statement {
 	return answer.Statement{}
 }
 
-// turnoverOfAll returns the evidence that the collection to which all of a sample of objects belong does not grow. A method that looks through them all
+// turnoverOfAll returns the evidence that the collection to which most of a sample of objects belong does not grow. A method that looks through them all
 // refers to each, too, so that the collection does not own them alone.
 func (f *finder) turnoverOfAll(ctx context.Context, sample []graph.Node) (answer.Statement, error) {
 	held, err := f.g.Referrers(ctx)
 	if err != nil {
 		return answer.Statement{}, err
 	}
-	all := graph.NoNode
-	for i := range min(len(sample), followed) {
+	all, others, asked := graph.NoNode, 0, min(len(sample), followed)
+	for i := range asked {
 		of := graph.NoNode
-		list := held.Of(sample[i*len(sample)/min(len(sample), followed)])
+		list := held.Of(sample[i*len(sample)/asked])
 		for _, r := range list[:min(len(list), lookStep)] {
 			if !f.inner(r) || !f.live.Live(r) {
 				continue
@@ -122,7 +122,13 @@ func (f *finder) turnoverOfAll(ctx context.Context, sample []graph.Node) (answer
 				break
 			}
 		}
-		if of == graph.NoNode || all != graph.NoNode && all != of {
+		if of == graph.NoNode { // it is removed at this moment
+			if others++; 100*float64(others) > (100-majority)*float64(asked) {
+				return answer.Statement{}, nil
+			}
+			continue
+		}
+		if all != graph.NoNode && all != of {
 			return answer.Statement{}, nil
 		}
 		all = of

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -276,18 +277,22 @@ const holderBytes = 16 << 20
 const turnedBytes = 64 << 20
 
 // leastHolder returns the size from which suspects are a finding. One with elements that come and go is likely a cache
-// with a limit: it is one if it is large in itself, or takes much of the limit of the heap.
+// with a limit: it is one if it is large in itself, or takes much of the limit of the heap. What ends with calls is one for the limit alone.
 func (q *Answers) leastHolder(list []*answer.Suspect) uint64 {
+	least := uint64(math.MaxUint64)
 	for _, s := range list {
-		if s.Turnover.IsZero() {
+		switch {
+		case !s.Ends.IsZero():
+		case !s.Turnover.IsZero():
+			least = turnedBytes
+		default:
 			return holderBytes
 		}
 	}
 	if !q.GCSettings.read {
-		return turnedBytes
+		return least
 	}
 	settings, _ := q.GCSettings.get()
-	least := uint64(turnedBytes)
 	for i := range settings {
 		if limit, ok := heapLimit(&settings[i]); ok && limit > 0 {
 			least = min(least, limit/100*holderShare)
@@ -359,8 +364,12 @@ func holder(list []*answer.Suspect, l *answer.Leaks) answer.Finding {
 	if len(list) > 1 {
 		x.Count = len(list)
 	}
-	if len(list) == 1 && !s.Turnover.IsZero() {
-		x.Because(s.Turnover)
+	if len(list) == 1 {
+		for _, says := range []answer.Statement{s.Turnover, s.Ends} {
+			if !says.IsZero() {
+				x.Because(says)
+			}
+		}
 	}
 	if l.Incomplete {
 		x = words.LowerOne(x, answer.Premises{answer.RootsRead: answer.PremiseDoubtful}.State)

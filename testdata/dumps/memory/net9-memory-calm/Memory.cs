@@ -26,7 +26,41 @@ namespace Depot
         {
             Routes.Read();
             new Thread(Prices.Look) { Name = "prices", IsBackground = true }.Start();
+            new Thread(Report.Make) { Name = "report", IsBackground = true }.Start();
+            Settlement.Run();
             await Task.WhenAll(Enumerable.Range(0, 40).Select(Uploads.Receive));
+        }
+    }
+
+    // A report of 20 MB that a thread works on: its list ends with the call.
+    public static class Report
+    {
+        public static double Total;
+
+        public static void Make()
+        {
+            var rows = new List<double[]>();
+            for (int i = 0; i < 5000; i++) rows.Add(new double[500]);
+            for (int k = 0; k < 100_000; k++)
+                foreach (var row in rows)
+                    Total += row[k % 500]++;
+        }
+    }
+
+    // A settlement of 20 MB by an async method, with a pause after each round.
+    public static class Settlement
+    {
+        public static double Total;
+
+        public static async void Run()
+        {
+            var rows = new List<double[]>();
+            for (int i = 0; i < 5000; i++) rows.Add(new double[500]);
+            for (int k = 0; k < 5000; k++)
+            {
+                foreach (var row in rows) Total += row[k % 500]++;
+                await Task.Delay(20);
+            }
         }
     }
 
@@ -98,6 +132,7 @@ namespace Depot
             Threads.Start();
             Reminders.Start();
             Parts.Start();
+            new Thread(Journal.Write) { Name = "journal", IsBackground = true }.Start();
             await Orders.Read();
         }
     }
@@ -161,6 +196,23 @@ namespace Depot
                 t.Join();
             }
             for (int i = 0; i < 3; i++) new Thread(() => { buffer.Value[0] = 1; Thread.Sleep(-1); }) { IsBackground = true }.Start();
+        }
+    }
+
+    // A thread that adds to a list of its own for ever: 40 MB.
+    public static class Journal
+    {
+        public static double Total;
+
+        public static void Write()
+        {
+            var lines = new List<double[]>();
+            for (int i = 0; i < 10000; i++) lines.Add(new double[500]);
+            while (true)
+            {
+                lines.Add(new double[5]);
+                for (int k = 0; k < 1_000_000; k++) Total += lines[k % 10000][3];
+            }
         }
     }
 

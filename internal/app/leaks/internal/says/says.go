@@ -302,6 +302,9 @@ func ByCall(method string) answer.Statement { return words.KeptByCall.Of(words.M
 // InFlight states that many calls are what retains a suspect, each until it ends.
 func InFlight(calls uint64) answer.Statement { return words.CallsInFlight.Of(words.Commas(calls)) }
 
+// Ends states that a suspect lives no longer than calls that are under way.
+func Ends(method string) answer.Statement { return words.EndsWithCall.Of(words.Method(method)) }
+
 // ByService states that a service of a service provider keeps a suspect alive.
 func ByService(typ string) answer.Statement { return words.KeptByService.Of(words.Type(typ)) }
 

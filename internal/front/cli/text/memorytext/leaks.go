@@ -60,8 +60,10 @@ func suspect(p *report.Page, s *answer.Suspect) {
 	if !s.Kept.IsZero() && (s.Point != nil || len(s.Holders) == 0) && s.Kind != answer.SuspectThreadStatic && s.Kind != answer.SuspectThreadLocal {
 		p.Printf("   %s\n", report.Escape(s.Kept.Text))
 	}
-	if !s.Turnover.IsZero() {
-		p.Printf("   %s\n", report.Escape(s.Turnover.Text))
+	for _, says := range []answer.Statement{s.Turnover, s.Ends} {
+		if !says.IsZero() {
+			p.Printf("   %s\n", report.Escape(says.Text))
+		}
 	}
 	if !s.Chain.IsZero() {
 		p.Printf("   %s\n", report.Escape(s.Chain.Text))

@@ -1,0 +1,148 @@
+package leaks
+
+import (
+	"context"
+	"strings"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/graph"
+	"github.com/sosgo/sosgo/internal/app/ilflow"
+	"github.com/sosgo/sosgo/internal/app/leaks/internal/says"
+	"github.com/sosgo/sosgo/internal/app/tasks"
+	"github.com/sosgo/sosgo/metadata"
+)
+
+// ends states that a suspect lives no longer than calls that are under way, if nothing else keeps it, and none of these stands in a loop that may go on for
+// ever: what a program reads in to work on it.
+func (f *finder) ends(ctx context.Context, s *suspect) (answer.Statement, error) {
+	if s.point == graph.NoNode || s.kind != answer.SuspectObject && s.kind != answer.SuspectAccumulation {
+		return answer.Statement{}, nil
+	}
+	method := ""
+	for _, n := range f.parts(s) {
+		name, err := f.endsWith(ctx, n)
+		if err != nil || name == "" {
+			return answer.Statement{}, err
+		}
+		method = name
+	}
+	return says.Ends(method), nil
+}
+
+// endsWith names one of the calls that alone keep n alive, if each of them ends by itself.
+func (f *finder) endsWith(ctx context.Context, n graph.Node) (method string, err error) {
+	if call := f.callAbove(n, nil); f.isCall(call) {
+		return f.callEnds(call), nil
+	}
+	top := f.top(n)
+	seen := 0
+	for p, err := range f.g.Paths(ctx, top, graph.PathOptions{Each: graph.EachSource, Skip: f.isCall}) {
+		if seen++; err != nil || seen == mostOwners {
+			return "", err
+		}
+		if f.owner(p.Nodes) == ownUnproved {
+			continue
+		}
+		if method = f.frameEnds(p.Nodes); method == "" {
+			return "", nil
+		}
+	}
+	calls := map[graph.Node]bool{}
+	for p, err := range f.g.Paths(ctx, top, graph.PathOptions{Each: graph.EachSource}) {
+		if seen++; err != nil || seen >= 2*mostOwners {
+			return "", err
+		}
+		call := f.callOn(p.Nodes)
+		if call == graph.NoNode || calls[call] {
+			continue
+		}
+		if calls[call] = true; len(calls) > followed {
+			return "", nil
+		}
+		if method = f.callEnds(call); method == "" {
+			return "", nil
+		}
+	}
+	return method, nil
+}
+
+// callEnds names the async method of a suspended call that ends by itself, or returns "".
+func (f *finder) callEnds(call graph.Node) string {
+	p, err := tasks.New(f.b).AwaitOf(f.g.Address(call))
+	if err != nil || p == nil {
+		return ""
+	}
+	loops, err := ilflow.Around(p.Code, p.At)
+	if err != nil || !finite(&metadata.MethodBody{Code: p.Code}, loops, p.Member) {
+		return ""
+	}
+	return asyncMethod(f.typeName(call))
+}
+
+// frameEnds names the method of the frame in which a path begins, if it ends by itself. Otherwise it returns "", also if the path begins elsewhere.
+func (f *finder) frameEnds(nodes []graph.Node) string {
+	var s *graph.Source
+	for _, n := range nodes {
+		if !f.g.IsObject(n) {
+			s = f.g.Source(n)
+		}
+	}
+	if s == nil || s.Kind != graph.SourceFrame || s.Frame.Method == nil {
+		return ""
+	}
+	code := dac.CodeOf(f.r.Runtime())
+	body, err := code.IL(s.Frame.Method)
+	if err != nil {
+		return ""
+	}
+	meta, err := s.Frame.Method.Metadata()
+	if err != nil {
+		return ""
+	}
+	loops, err := ilflow.All(body.Code)
+	if s.Frame.Index > 0 && err == nil { // the place of the innermost method is not exact in optimized code
+		place, err := code.PlaceAt(s.Frame.IP - 1)
+		if err != nil {
+			return ""
+		}
+		at, known, err := code.ILOffset(place)
+		if err != nil || !known {
+			return ""
+		}
+		loops, err = ilflow.Around(body.Code, at)
+	}
+	if err != nil || !finite(&body, loops, func(t metadata.Token) string { return tasks.MemberName(meta, t) }) {
+		return ""
+	}
+	name, err := code.MethodName(s.Frame.Method, dac.MethodQualified)
+	if err != nil {
+		return ""
+	}
+	return name
+}
+
+// finite reports whether each of some loops of a method counts, or goes through elements that are there: not those that others go on adding.
+func finite(body *metadata.MethodBody, loops ilflow.Loops, member func(metadata.Token) string) bool {
+	g, err := ilflow.ReadFlow(body)
+	if err != nil {
+		return false
+	}
+	for start, end := range loops {
+		if !g.Counts(start, end, member) {
+			return false
+		}
+	}
+	for in, err := range metadata.Instructions(body.Code) {
+		if err != nil {
+			return false
+		}
+		if in.Kind != metadata.OperandMethod || len(loops) == 0 {
+			continue
+		}
+		if name := member(in.Token()); strings.Contains(name, "MoveNextAsync") || strings.Contains(name, "Consuming") {
+			return false
+		}
+	}
+	return true
+}
