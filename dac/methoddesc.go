@@ -169,7 +169,7 @@ type chunk struct {
 	mt, next   target.Addr
 	typ        *MethodTable // nil if the proof that mt is a MethodTable is not in the dump
 	typErr     error        // why typ is nil
-	exact      bool         // the type is not canonical: only its instantiated methods belong to it
+	exact      bool         // the type is not canonical: only its instantiated methods and stubs belong to it
 	count      int          // number of methods
 	tokenRange uint16
 	size       int    // bytes of all methods
@@ -234,7 +234,9 @@ func (c *chunk) method(a target.Addr) (*MethodDesc, error) {
 	if c.layout.baseSizes[m.Kind] == 0 || m.Size > c.size-off || int(b[o.ChunkIndex])*mdAlignment != off {
 		return nil, target.Corruptf("method %016x: flags %#x, chunk index %d", uint64(a), m.Flags, b[o.ChunkIndex])
 	}
-	if c.exact && m.Kind != MethodInstantiated { // the methods of shared code belong to the canonical type
+	// The methods of shared code belong to the canonical type. A stub with a generic context of its own belongs to the type that it was made for (prestub.cpp,
+	// CreateInstantiatingILStub).
+	if c.exact && m.Kind != MethodInstantiated && m.Kind != MethodDynamic {
 		return nil, target.Corruptf("method %016x of %016x, which is not canonical", uint64(a), uint64(c.mt))
 	}
 	return m, nil

@@ -159,6 +159,17 @@ var waitRules = []waitRule{
 	{"System.GC", "Collect _Collect", ActivityRuntime, "requested a collection"},
 }
 
+// callRules are for calls of native code by the assemblies of the class library, which have an Interop class each. The compiler inlines the methods of a
+// stream into the code that uses it, and then no frame has them.
+var callRules = []struct {
+	assembly string
+	waitRule
+}{
+	{"System.Console", waitRule{"Interop+Sys", "Read Write", ActivityConsole, "waits for the console"}},
+	{"System.Console", waitRule{"Interop+Kernel32", "ReadFile WriteFile ReadConsole WriteConsole", ActivityConsole, "waits for the console"}},
+	{"System.Private.CoreLib", waitRule{"Interop+Sys", "Write PRead PWrite FSync", ActivityFile, UsesFile}},
+}
+
 // waitEnds are the methods of the framework that run user work. Frames below them started the work and do not explain
 // the wait.
 var waitEnds = []waitRule{
@@ -203,6 +214,22 @@ func WaitsFor(class, method string) (a Activity, text string, ok bool) {
 		return ActivityUnknown, "", false
 	}
 	return r.activity, r.text, true
+}
+
+// callsFor is WaitsFor for a method md that imports a native function.
+func callsFor(class, method string, md *dac.MethodDesc) (a Activity, text string, ok bool) {
+	for i := range callRules {
+		r := &callRules[i]
+		if !r.matches(class, method) {
+			continue
+		}
+		if mod, err := md.Module(); err == nil {
+			if name, err := mod.SimpleName(); err == nil && name == r.assembly {
+				return r.activity, r.text, true
+			}
+		}
+	}
+	return ActivityUnknown, "", false
 }
 
 // explains reports whether a frame with the activity outer says why the thread does what its inner frames do. The inner
@@ -343,6 +370,9 @@ func (a *activityFinder) call(class, method string, md *dac.MethodDesc) {
 		return
 	}
 	activity, text, ok := WaitsFor(class, method)
+	if !ok {
+		activity, text, ok = callsFor(class, method, md)
+	}
 	switch {
 	case !ok || !explains(activity, a.out.Activity):
 	case a.spins && class == spinsFirst:

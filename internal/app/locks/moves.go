@@ -1,11 +1,13 @@
 package locks
 
 import (
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/app/tasks"
+	"github.com/sosgo/sosgo/internal/base/compilernames"
 	"github.com/sosgo/sosgo/internal/threads"
 	"github.com/sosgo/sosgo/stackwalk"
 )
@@ -103,7 +105,9 @@ func (s *survey) transfers(t *stackwalk.Thread) bool {
 	if a.By == nil || a.Activity != threads.ActivityFile && a.Activity != threads.ActivityConsole {
 		return false
 	}
-	if name, err := a.By.Name(); err == nil && (strings.HasPrefix(name, "Write") || strings.HasPrefix(name, "Flush")) {
+	name, err := a.By.Name()
+	name = compilernames.Declaring(name) // of a call of native code, too
+	if err == nil && slices.ContainsFunc([]string{"Write", "Flush", "PWrite", "FSync"}, func(p string) bool { return strings.HasPrefix(name, p) }) {
 		return true
 	}
 	tasks.NameFile(s.ctx, s.r.b, s.r.walker, t, s.gaps, &a)
