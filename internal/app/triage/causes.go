@@ -57,7 +57,7 @@ func causeOfStarvation(list []answer.Finding, workers int) []answer.Finding {
 // memory for what it does itself. list is ranked.
 func memoryFirst(list []answer.Finding) {
 	at := slices.IndexFunc(list, func(f answer.Finding) bool {
-		return f.Kind == answer.FindingCrash && len(f.Clauses) > 0 && f.Clauses[0].Says == words.AbortedHandling.Kind()
+		return f.Kind == answer.FindingCrash && slices.ContainsFunc(f.Clauses, func(c answer.Verdict) bool { return c.Says == words.AbortedHandling.Kind() })
 	})
 	memory := slices.IndexFunc(list, func(f answer.Finding) bool { return f.Kind == answer.FindingMemory })
 	if at < 0 || memory < at {

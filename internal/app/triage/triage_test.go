@@ -1356,6 +1356,11 @@ func TestMemoryFirst(t *testing.T) {
 	assert.Equal(t, answer.SeverityFatal, list[0].Severity)
 	assert.Equal(t, "it follows from the finding \"out of memory\"", list[1].Clauses[1].Text)
 
+	list = crash(words.ReasonAborted.Of())
+	list[0].Clauses = append(list[0].Clauses, answer.Conclude(answer.FindingCrash, words.AbortedHandling.Of(words.Text("X"), words.Text("M")), answer.StrengthLikely))
+	memoryFirst(list)
+	assert.Equal(t, answer.FindingMemory, list[0].Kind, "a core of the kernel records the signal first")
+
 	list = crash(words.NotCaught.Of(words.Type("X"), answer.Statement{}, answer.Statement{}, answer.Statement{}))
 	memoryFirst(list)
 	assert.Equal(t, answer.FindingCrash, list[0].Kind)
