@@ -230,7 +230,7 @@ func threadAs(t answer.Thread, words string) answer.Statement {
 	return Value(answer.Arg{Type: answer.ArgThread, Value: t.Name, Index: t.Index, OSID: t.OSID, Managed: t.ManagedID}, words)
 }
 
-// Failure names the exception of a failure, with its message if that is known.
+// Failure names the exception of a failure, with its message and its cause if these are known.
 func Failure(e *answer.TaskException) answer.Statement {
 	message := answer.Statement{}
 	if e.Message.Err == nil && e.Message.S != "" {
@@ -240,7 +240,11 @@ func Failure(e *answer.TaskException) answer.Statement {
 	if e.Thrown.Err == nil && e.Thrown.S != "" {
 		method = ThrownIn.Of(Method(e.Thrown.S))
 	}
-	return ColonException.Of(Type(e.Type.String()), message, method)
+	caused := answer.Statement{}
+	if e.Cause.Err == nil && e.Cause.S != "" {
+		caused = FailureCause.Of(Text(e.Cause.S))
+	}
+	return ColonException.Of(Type(e.Type.String()), message, method, caused)
 }
 
 // Server names a server by its host, and by its port if that is known.

@@ -1075,7 +1075,7 @@ export interface SpecialThread {
 }
 
 export interface TaskException {
-  began?: string | null; message: string | null; object: string; thrownIn?: string | null; type: string | null;
+  began?: string | null; cause?: string | null; message: string | null; object: string; thrownIn?: string | null; type: string | null;
 }
 
 export interface TaskLink {

@@ -11,6 +11,7 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/base/compilernames"
+	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"
 )
@@ -262,9 +263,45 @@ func (r *Reader) Exception(g *answer.Gaps, a target.Addr) (answer.TaskException,
 		out.Message.S, _, err = e.Message.Text(x, messageChars)
 	}
 	out.Message = g.Text(out.Message.S, err)
+	cause, err := r.causeOf(o)
+	out.Cause = g.Text(cause, err)
 	thrown, began, err := r.thrownIn(o.Addr)
 	out.Thrown, out.Began = g.Text(thrown, err), answer.Text{S: began, Err: err}
 	return out, nil
+}
+
+// causeOf returns the type and message of the innermost exception that caused o, or "".
+func (r *Reader) causeOf(o objects.Object) (string, error) {
+	own := o.Addr
+	for range limits.WrappedExceptions {
+		e, x, err := objects.BindObject[*exceptionShape](r.b, o)
+		if err != nil {
+			return "", err
+		}
+		inner := objects.Object{}
+		if e.Inner.Has() {
+			if inner, err = e.Inner.Object(x); err != nil {
+				return "", err
+			}
+		}
+		if inner.Addr != 0 {
+			o = inner
+			continue
+		}
+		if o.Addr == own {
+			return "", nil
+		}
+		name, err := o.Type.ManagedName()
+		if err != nil {
+			return "", err
+		}
+		message, _, err := e.Message.Text(x, messageChars)
+		if message != "" {
+			name += ": " + message
+		}
+		return name, err
+	}
+	return "", target.Corruptf("exception %016x has no innermost cause", uint64(own))
 }
 
 // ThrownThrough reports whether an exception came through a method that has a property: the method is in its stack trace.

@@ -46,6 +46,7 @@ type dispatchInfo struct {
 type exceptionShape struct {
 	_       objects.Shape    `of:"System.Exception"`
 	Message objects.RefField `field:"_message"`
+	Inner   objects.RefField `field:"_innerException,optional"`
 }
 
 // A boxShape is the task of an async method: the box into which its state machine moves at its first suspension. Since

@@ -1366,3 +1366,16 @@ func TestMemoryFirst(t *testing.T) {
 	assert.Equal(t, answer.FindingCrash, list[0].Kind)
 	assert.Len(t, list[0].Clauses, 1)
 }
+
+// TestCauseOfFailure: a failed task names the innermost cause of its exception. Tasks that failed alike, for another cause, say so.
+func TestCauseOfFailure(t *testing.T) {
+	x := answer.TaskException{Type: answer.Text{S: "System.IO.IOException"}, Message: answer.Text{S: "Failed to send"}, Cause: answer.Text{S: "System.IO.IOException: No space left on device"}}
+	one := answer.FaultedTask{Name: answer.Text{S: "App.Send"}, Exceptions: []answer.TaskException{x}}
+	x.Cause = answer.Text{S: "System.IO.IOException: Broken pipe"}
+	other := answer.FaultedTask{Name: one.Name, Exceptions: []answer.TaskException{x}}
+	failed, alike := failedTask(&one)
+	assert.Equal(t, "App.Send: System.IO.IOException: Failed to send; caused by System.IO.IOException: No space left on device", failed.Text)
+	_, also := failedTask(&other)
+	assert.Equal(t, alike, also)
+	assert.NotEqual(t, firstMessage(&one), firstMessage(&other))
+}

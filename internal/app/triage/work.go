@@ -433,19 +433,19 @@ func failedTask(t *answer.FaultedTask) (failed answer.Statement, alike string) {
 			x.Thrown = answer.Text{} // the task's name says it
 		}
 		exception = words.Failure(&x)
-		x.Message = answer.Text{}
+		x.Message, x.Cause = answer.Text{}, answer.Text{}
 		kind = words.Failure(&x)
 	}
 	method := words.Text(failedMethod(t))
 	return words.FailedTask.Of(method, exception), words.FailedTask.Of(method, kind).Text
 }
 
-// firstMessage returns the message of the exception that a task failed with.
-func firstMessage(t *answer.FaultedTask) string {
-	if len(t.Exceptions) == 0 {
-		return ""
+// firstMessage returns the message of the exception that a task failed with, and its cause.
+func firstMessage(t *answer.FaultedTask) (message [2]string) {
+	if len(t.Exceptions) > 0 {
+		message = [2]string{t.Exceptions[0].Message.S, t.Exceptions[0].Cause.S}
 	}
-	return t.Exceptions[0].Message.S
+	return message
 }
 
 // tasksFailed describes failed tasks. Those that failed alike are one clause, the most frequent first. Those that are only counted (more) may have failed in
@@ -549,7 +549,7 @@ func failedTasks(_ context.Context, q *Answers) (view, error) {
 	}
 	counts := map[string]int{}
 	says := map[string]answer.Statement{}
-	messages := map[string]string{}
+	messages := map[string][2]string{}
 	var sites []answer.Site
 	for i := range faults {
 		t := &faults[i]
