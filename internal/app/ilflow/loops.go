@@ -35,10 +35,12 @@ func Around(il []byte, at int) (Loops, error) {
 // Behind reports whether a loop of il around an offset begins behind another offset.
 func Behind(il []byte, at, entered int) bool {
 	loops, err := Around(il, at)
-	if err != nil {
-		return true
-	}
-	for start := range loops {
+	return err != nil || loops.Since(entered)
+}
+
+// Since reports whether one of the loops begins behind an offset, or whether there is one where that is 0.
+func (l Loops) Since(entered int) bool {
+	for start := range l {
 		if entered == 0 || start > entered {
 			return true
 		}

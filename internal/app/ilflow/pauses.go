@@ -39,7 +39,15 @@ func onePause(code []metadata.Instruction, member func(metadata.Token) string) b
 		if !isCall(&code[i]) {
 			continue
 		}
-		if name := member(code[i].Token()); name != "Task.Delay" && name != "Thread.Sleep" {
+		switch member(code[i].Token()) {
+		case "PeriodicTimer.WaitForNextTickAsync": // its period is the timer's
+			if found {
+				return false
+			}
+			found = true
+			continue
+		case "Task.Delay", "Thread.Sleep":
+		default:
 			continue
 		}
 		at := i - 1

@@ -298,7 +298,7 @@ func (g *grapher) others() []answer.Verdict {
 		if len(g.constructorWaits(w)) >= contended {
 			continue // described together
 		}
-		if kind, _ := g.heldBy(w.runners, 1); w.class != 0 && kind == answer.NoFinding {
+		if kind, _, _ := g.heldBy(nil, w.runners, 1); w.class != 0 && kind == answer.NoFinding {
 			continue // the constructor goes on in a moment
 		}
 		if g.joinGoesOn(w) || w.byCode && (g.atHandle(w.object.Addr) > 1 || g.course().mutex(w.object).moves) {

@@ -3,9 +3,11 @@ package locks
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/internal/app/ilflow"
 	"github.com/sosgo/sosgo/internal/app/locks/internal/reach"
 	"github.com/sosgo/sosgo/internal/app/shapes"
@@ -23,6 +25,9 @@ const endsDepth = 8
 // waitItem is the wait for an item of a BlockingCollection.
 const waitItem answer.WaitKind = "item"
 
+// waitSource is the wait for an object with a ManualResetValueTaskSourceCore, which code completes by that.
+const waitSource answer.WaitKind = "source"
+
 // ends reports whether a call of a method ends waits for a thing, if it is made on that.
 func (s signal) ends(method string) bool {
 	switch s.kind {
@@ -36,8 +41,18 @@ func (s signal) ends(method string) bool {
 		return replenishes(method)
 	case waitItem:
 		return endsTaking(method)
+	case waitSource:
+		return strings.HasPrefix(method, sourceCore+".Set")
 	}
 	return slices.Contains(signals[s.kind], method)
+}
+
+// on returns the object of the calls that end waits for a thing, or 0 if code does not show it: the core of a source is a part of that.
+func (s signal) on() target.Addr {
+	if s.kind == waitSource {
+		return 0
+	}
+	return s.object
 }
 
 // An enderList has the threads and suspended methods with code that may end the waits for a thing.
@@ -60,13 +75,15 @@ func (g *grapher) endersOf(is signal) enderList {
 // findEnders is endersOf.
 func (g *grapher) findEnders(is signal) (out enderList) {
 	s := g.s
-	sought := func(method string) (target.Addr, bool) { return is.object, is.ends(method) }
+	sought := func(method string) (target.Addr, bool) { return is.on(), is.ends(method) }
 	leads, err := s.code.Leads(sought, nil)
 	if err != nil {
 		return out
 	}
 	begun := s.begun()
-	out.called = s.code.SomeDelegate(leads, sought, func(delegate target.Addr) bool { return begun[delegate] })
+	out.called = s.code.SomeDelegate(leads, sought, func(delegate target.Addr) bool {
+		return begun[delegate] || !g.apart(delegate) || !s.mayKnow(delegate, is.object)
+	})
 	if _, err := s.code.Frames(); err == nil {
 		for i := range s.r.threads {
 			if t := &s.r.threads[i]; g.threadEnds(t, leads, is.object) {
@@ -94,7 +111,7 @@ func (g *grapher) findEnders(is signal) (out enderList) {
 		if !known && len(on) > 0 && !slices.Contains(on, 0) || !s.comesTo(m) {
 			continue
 		}
-		if known || len(s.nearTo([]target.Addr{m.Object}, endsDepth, func(a target.Addr) bool { return a == is.object })) > 0 {
+		if known || s.isNear([]target.Addr{m.Object}, is.object) {
 			out.list = append(out.list, holder{box: m.Object, strength: answer.StrengthLikely})
 		}
 	}
@@ -173,7 +190,58 @@ func (s *survey) hasNear(t *stackwalk.Thread, to target.Addr) bool {
 			list = append(list, root.Object)
 		}
 	}
-	return len(s.nearTo(list, endsDepth, func(a target.Addr) bool { return a == to })) > 0
+	return s.isNear(list, to)
+}
+
+// isNear reports whether a few references lead from some objects to another one.
+func (s *survey) isNear(from []target.Addr, to target.Addr) bool {
+	return len(s.nearTo(from, endsDepth, func(a target.Addr) bool { return a == to })) > 0
+}
+
+// mayKnow reports whether a delegate leads to an object: by references, or by static fields, where it has no variables.
+func (s *survey) mayKnow(delegate, object target.Addr) bool {
+	own := false
+	for range s.leadsBy(delegate, func(a target.Addr) bool { own = own || !strings.HasSuffix(s.nameAt(a), "+<>c"); return false }, func(target.Addr) bool { return false }) {
+		return true // it wants none
+	}
+	return !own || s.isNear([]target.Addr{delegate}, object)
+}
+
+// apart reports whether code may find an object that runs later and is none of the threads and suspended methods which wait for others: what these do is read from their
+// code. Each object may be, if the heap is not whole.
+func (g *grapher) apart(a target.Addr) bool {
+	if g.found == nil {
+		g.found = g.findApart()
+	}
+	return g.found(a)
+}
+
+// findApart is apart for all objects.
+func (g *grapher) findApart() func(target.Addr) bool {
+	s := g.s
+	live, ctx, done := s.code.WholeGraph()
+	if live == nil {
+		return func(target.Addr) bool { return true }
+	}
+	defer done()
+	waits := map[target.Addr]bool{}
+	for _, op := range s.ops {
+		if op.thing.cause == tasks.CauseSemaphore || op.thing.cause == tasks.CausePromise || op.thing.channel != nil || op.thing.kind == answer.WaitOther {
+			for _, a := range op.path {
+				waits[a] = true
+			}
+		}
+	}
+	seen := s.code.Later(ctx, live, func(n graph.Node) bool {
+		if src := live.Source(n); src != nil {
+			return src.Thread != nil && g.of[src.Thread] != nil
+		}
+		return live.IsObject(n) && waits[live.Address(n)]
+	})
+	return func(a target.Addr) bool {
+		n, ok := live.Node(a)
+		return !ok || seen == nil || seen.Has(n)
+	}
 }
 
 // begun returns the delegates of the tasks that threads run: their threads show what they still do.
@@ -203,7 +271,7 @@ func (c *course) ends(is signal) pace {
 		}
 		best := pace{}
 		for i := range e.list {
-			if p := c.ender(&e.list[i]); p.moves && (!best.moves || p.before(best)) {
+			if p := c.of(&e.list[i]); p.moves && (!best.moves || p.before(best)) || p.asks && !best.moves {
 				best = p
 			}
 		}
@@ -217,22 +285,6 @@ func (p pace) before(other pace) bool {
 		return other.vague
 	}
 	return cmp.Compare(p.turn, other.turn) < 0
-}
-
-// ender is of for what ends a wait. It may wait for the next item of a queue, to which something that goes on adds.
-func (c *course) ender(h *holder) pace {
-	g := c.g
-	w := g.waitOf(h)
-	switch {
-	case w == nil || w.hasPermits() || g.circled[w]:
-	case w.op != nil && w.op.thing.cause == tasks.CauseChannelRead && w.op.thing.channel != nil:
-		if writer := g.s.writerOf(w.op.thing.channel.object); writer != 0 {
-			return c.ends(signal{answer.WaitChannel, writer})
-		}
-	case g.s.boundedOf(w).items:
-		return c.ends(signal{waitItem, g.s.boundedOf(w).collection})
-	}
-	return c.of(h)
 }
 
 // task returns the pace of a thread that waits for a task: all that it waits for in its turn goes on.

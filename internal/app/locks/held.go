@@ -58,12 +58,15 @@ func (g *grapher) held() []answer.Verdict {
 			onward = words.LeftHeld.Of(g.name(first.runners[0]))
 		default:
 			onward = g.onward(first.runners, first)
+			how := isMoment
 			if l.Kind == answer.LockLazy {
 				kind, severity = g.madeBy(first.runners[0], len(names), isLazy)
 			} else {
-				kind, severity = g.heldBy(first.runners, len(names))
+				if kind, severity, how = g.heldBy(l, first.runners, len(names)); how == isAsking {
+					onward = onward.Plus(words.NoAge.Of())
+				}
 			}
-			if kind == answer.NoFinding {
+			if kind == answer.NoFinding && how != isAsking {
 				g.soon(alike)
 			}
 		}
@@ -128,7 +131,7 @@ func (g *grapher) constructorWaits(w *wait) (out []*wait) {
 // madeBy judges what one thread makes once for all who wait, the value of a Lazy or what a static constructor sets up: a start looks so. While it runs, or uses
 // files, many have to wait. isMaker names the method that begins it.
 func (g *grapher) madeBy(t *stackwalk.Thread, waiting int, isMaker func(method string) bool) (answer.FindingKind, answer.Severity) {
-	made := g.releases(t, 1, 0) // one turn serves all
+	made := g.course().releases(t, 1, 0) // one turn serves all
 	switch {
 	case g.transferring(t):
 		made = isBusy
@@ -138,7 +141,7 @@ func (g *grapher) madeBy(t *stackwalk.Thread, waiting int, isMaker func(method s
 	switch {
 	case made == isStuck:
 		return answer.FindingHeld, ""
-	case made == isBusy && waiting >= crowd:
+	case made != isMoment && waiting >= crowd:
 		return answer.FindingHeld, answer.SeverityWarning
 	}
 	return answer.NoFinding, ""

@@ -189,7 +189,7 @@ func TestQueuedHolders(t *testing.T) {
 		g := newGrapher(&survey{gaps: &answer.Gaps{}, suspension: suspension{standing: standing, goesOn: map[target.Addr]bool{5: true}, uses: map[*lock]*semaphoreUse{l: {gives: true, holders: c.holders}}}})
 		assert.Equal(t, c.passes, g.queued(l, g.s.uses[l]) && len(c.holders) > 0, c)
 		if c.passes {
-			assert.True(t, g.passes(l, 12))
+			assert.True(t, g.passes(&answer.Verdict{}, l, 12))
 		}
 	}
 }
@@ -374,7 +374,7 @@ func TestSoonFree(t *testing.T) {
 		}
 		g := newGrapher(s)
 		g.nodes()
-		assert.Equal(t, c.want, g.soonFree(l, u, c.waiting, 30), c.why)
+		assert.Equal(t, c.want, !g.starves(l, u) && g.course().turns(l, u, c.waiting, 30).moves, c.why)
 	}
 }
 
@@ -405,7 +405,7 @@ func TestNext(t *testing.T) {
 		g.nodes()
 		assert.Equal(t, c.want, g.threadMoves(thread), c.why)
 		if c.want {
-			assert.Equal(t, isMoment, g.releases(thread, 20, 0), "a holder that gets its next lock")
+			assert.Equal(t, isMoment, g.course().releases(thread, 20, 0), "a holder that gets its next lock")
 		}
 	}
 }
@@ -427,16 +427,16 @@ func TestHolderThatWaits(t *testing.T) {
 		return first, g
 	}
 	first, g := chain(deepHolders, free)
-	assert.Equal(t, isMoment, g.releases(first, 20, 0), "the last of them is the next")
-	kind, _ := g.heldBy([]*stackwalk.Thread{first}, 20)
+	assert.Equal(t, isMoment, g.course().releases(first, 20, 0), "the last of them is the next")
+	kind, _, _ := g.heldBy(nil, []*stackwalk.Thread{first}, 20)
 	assert.Equal(t, answer.NoFinding, kind)
 	first, g = chain(deepHolders, held)
-	assert.Equal(t, isStuck, g.releases(first, 1, 0), "nobody is known to hold what the last one waits for")
-	kind, severity := g.heldBy([]*stackwalk.Thread{first}, 1)
+	assert.Equal(t, isStuck, g.course().releases(first, 1, 0), "nobody is known to hold what the last one waits for")
+	kind, severity, _ := g.heldBy(nil, []*stackwalk.Thread{first}, 1)
 	assert.Equal(t, answer.FindingHeld, kind)
 	assert.Empty(t, severity)
 	first, g = chain(deepHolders+2, free)
-	assert.Equal(t, isStuck, g.releases(first, 1, 0), "so long a chain is not followed")
+	assert.Equal(t, isStuck, g.course().releases(first, 1, 0), "so long a chain is not followed")
 }
 
 // TestSleeps names the methods of the class library in which a thread sleeps: the compiler may inline the first.
@@ -478,9 +478,9 @@ func TestPasses(t *testing.T) {
 		}
 		g := newGrapher(s)
 		g.nodes()
-		assert.Equal(t, c.passes, g.passes(l, c.waiting), c.why)
+		assert.Equal(t, c.passes, g.passes(&answer.Verdict{}, l, c.waiting), c.why)
 	}
-	assert.False(t, newGrapher(&survey{gaps: &answer.Gaps{}}).passes(&lock{}, 1), "nobody is known to have entered it")
+	assert.False(t, newGrapher(&survey{gaps: &answer.Gaps{}}).passes(&answer.Verdict{}, &lock{}, 1), "nobody is known to have entered it")
 }
 
 // TestWokenNext: a thread that waits for a task which has completed is woken next. Without a task, and with one that has not completed, it is not said.

@@ -1,6 +1,7 @@
 package locks
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
@@ -146,4 +147,19 @@ func goesThrough(p *tasks.AwaitPoint) (is bool, start int) {
 		}
 	}
 	return is, start
+}
+
+// between reports whether a suspended method is an iterator that waits until its next element is asked for.
+func (g *grapher) between(box target.Addr) bool { return slices.Contains(g.s.iterators, box) }
+
+// iterated returns the pace of an iterator that waits until its next element is asked for: the one of the code that goes through its elements. What runs is in no
+// operation.
+func (c *course) iterated(it target.Addr) pace {
+	list := c.g.iterations()[it]
+	for i := range list {
+		if p := c.of(&holder{box: list[i].box}); p.moves || p.asks {
+			return pace{moves: p.moves, asks: p.asks}
+		}
+	}
+	return pace{moves: len(list) == 0 && c.g.s.code.HasGraph() && c.g.s.code.Lives(it)}
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/app/tasks"
 	"github.com/sosgo/sosgo/internal/base/compilernames"
 	"github.com/sosgo/sosgo/internal/threads"
@@ -41,6 +42,7 @@ type release uint8
 
 const (
 	isStuck  release = iota // nothing says that it does
+	isAsking                // when another process or a device has answered, and nothing says since when it waits for that
 	isBusy                  // it runs
 	isMoment                // in a moment: most locks of a busy process look so now and then
 )
@@ -77,7 +79,30 @@ func (g *grapher) threadMoves(t *stackwalk.Thread) bool {
 		length, known := g.s.sleepOf(t)
 		return !known || length >= 0 && length <= briefly
 	}
-	return g.runs(t)
+	return g.runs(t) || g.s.spinsFirst(t)
+}
+
+// spinsFirst reports whether a thread has just begun a wait of the class library, which spins for some microseconds before it blocks.
+func (s *survey) spinsFirst(t *stackwalk.Thread) bool {
+	spins := false
+	for f := range s.r.walker.Walk(s.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}) {
+		md, err := f.Method()
+		if err != nil {
+			return false
+		}
+		if f.Kind != stackwalk.FrameManaged || md == nil {
+			continue
+		}
+		switch name, err := dac.CodeOf(f.Runtime).MethodName(md, dac.MethodQualified); {
+		case err != nil:
+			return false
+		case strings.HasPrefix(name, "System.Threading.SpinWait."):
+			spins = true
+		case !strings.HasPrefix(name, "System.Threading.Thread."):
+			return spins && (name == "System.Threading.ManualResetEventSlim.Wait" || name == "System.Threading.SemaphoreSlim.Wait")
+		}
+	}
+	return false
 }
 
 // isShort reports whether a wait is recorded to end within a moment.
@@ -128,7 +153,7 @@ func (g *grapher) moves(h *holder) bool {
 	op := g.s.standing[h.box]
 	switch {
 	case op == nil:
-		return true // what it awaits has completed
+		return !g.between(h.box) // what it awaits has completed
 	case op.thing.cause == tasks.CauseRunning:
 		t := g.s.runs(op.leaf)
 		return t != nil && (g.threadMoves(t) || g.transferring(t))
@@ -149,54 +174,62 @@ func (g *grapher) runsFor(h *holder) bool {
 	return t != nil && g.of[t] == nil
 }
 
-// heldBy judges a lock by the threads that hold it: no holder may be about to release it.
-func (g *grapher) heldBy(holders []*stackwalk.Thread, waiting int) (answer.FindingKind, answer.Severity) {
-	kind, severity := answer.NoFinding, answer.Severity("")
-	for _, t := range holders {
-		switch g.releases(t, waiting, 0) {
-		case isStuck:
-			return answer.FindingHeld, ""
-		case isBusy:
-			kind, severity = answer.FindingHeld, answer.SeverityWarning
-		}
+// heldBy judges a lock, or nil for a static constructor, by the threads that hold it: no holder may be about to release it.
+func (g *grapher) heldBy(l *lock, holders []*stackwalk.Thread, waiting int) (answer.FindingKind, answer.Severity, release) {
+	c := g.course()
+	if l != nil {
+		c.open[l.Address|heldBit] = true // a chain that comes back to it does not move
 	}
-	return kind, severity
+	out := isMoment
+	for _, t := range holders {
+		out = min(out, c.releases(t, waiting, 0))
+	}
+	switch {
+	case out == isStuck:
+		return answer.FindingHeld, "", out
+	case out == isBusy, out == isAsking && waiting >= manyTurns:
+		return answer.FindingHeld, answer.SeverityWarning, out
+	}
+	return answer.NoFinding, "", out
 }
 
 // releases judges a thread that holds a lock. One that runs moves on, unless it is in a loop that has no way out or only reads; if no loop has begun
-// since it entered, it is out in a moment. So is one in a pause, if all who wait have their turn within a second. One that waits for a lock itself goes on
+// since it entered, it is out in a moment. So is one that goes on soon, if all who wait have their turn within a second. One that waits for a lock itself goes on
 // when that lock is released.
-func (g *grapher) releases(t *stackwalk.Thread, waiting, depth int) release {
-	if w := g.of[t]; w != nil {
+func (c *course) releases(t *stackwalk.Thread, waiting, depth int) release {
+	g := c.g
+	w := g.of[t]
+	if w != nil {
 		if w.isNext() {
 			return isMoment
 		}
-		if w.lock != nil && !w.pulse && !g.circled[w] && len(w.runners) > 0 && depth < deepHolders {
+		if w.lock != nil && !w.pulse && !g.circled[w] && len(w.runners) > 0 {
+			if depth == deepHolders {
+				return isStuck
+			}
 			out := isMoment
 			for _, next := range w.runners {
-				out = min(out, g.releases(next, waiting, depth+1))
+				out = min(out, c.releases(next, waiting, depth+1))
 			}
 			return out
 		}
 	}
-	paused := g.pauses(t, waiting)
-	if !paused && !g.runs(t) {
+	runs := w == nil && g.runs(t)
+	if p := c.of(&holder{thread: t}); !p.moves && !p.asks && !runs {
 		return isStuck
 	}
-	switch section := g.s.sectionOf(t); {
-	case g.s.endless(t), waiting >= contended && section == sectionSpins:
+	section, h := g.s.sectionOf(t)
+	p := c.of(&h)
+	soon := p.moves && !p.vague && !runs && (!p.timed && waiting < crowd || p.timed && p.turn <= briefly && time.Duration(waiting)*p.turn <= briefly)
+	switch {
+	case p.asks && section != sectionLoops && section != sectionSpins:
+		return isAsking
+	case !soon && !runs, g.s.endless(t), waiting >= contended && section == sectionSpins:
 		return isStuck
-	case waiting < contended, section == sectionStraight && (paused || waiting < crowd), section == sectionUnknown && paused:
+	case waiting < contended, section == sectionStraight && (soon || waiting < crowd), section == sectionUnknown && soon:
 		return isMoment
 	}
 	return isBusy
-}
-
-// pauses reports whether a thread stands in a sleep or wait of a known time, so short that all who wait for it have had theirs briefly later. The time of
-// a sleep is the constant that its code passes to Thread.Sleep.
-func (g *grapher) pauses(t *stackwalk.Thread, waiting int) bool {
-	length, known := g.pauseOf(&holder{thread: t})
-	return known && length >= 0 && time.Duration(waiting)*length <= briefly
 }
 
 // soon notes that threads get the lock that they wait for in a moment.

@@ -20,6 +20,8 @@ type pace struct {
 	timed bool          // after the time turn; else it runs
 	turn  time.Duration // set if timed
 	vague bool          // it sleeps for an unknown time, which may be short
+	// asks reports that it waits for another process or a device, of which the dump does not say since when: it may go on in a moment, or never.
+	asks bool
 }
 
 // A course follows who waits for whom, up to what goes on by itself: a wait with a chain that ends there moves, too. It judges each semaphore, queue, event and
@@ -73,20 +75,30 @@ func (c *course) of(h *holder) pace {
 	switch {
 	case w != nil && g.circled[w]:
 		return pace{}
+	case h.thread == nil && g.between(h.box):
+		return c.iterated(h.box)
+	case g.asks(h):
+		return g.answers(h)
 	case g.moves(h):
 		turn, timed := g.turnOf(h)
 		t := h.thread
-		return pace{moves: true, timed: timed, turn: max(turn, 0), vague: !timed && t != nil && g.of[t] == nil && !g.runs(t) && !g.transferring(t)}
+		return pace{moves: true, timed: timed, turn: max(turn, 0), vague: !timed && t != nil && g.of[t] == nil && !g.runs(t) && !g.s.spinsFirst(t) && !g.transferring(t)}
 	case w == nil:
 		return pace{}
 	case w.op != nil && w.op.thing.cause == tasks.CausePool:
 		return pace{moves: true} // a worker is about to take it; whether the pool starves is another question
 	case w.op != nil && w.op.thing.channel != nil && w.op.thing.writes:
 		return c.channel(w.op.thing.channel)
+	case w.op != nil && w.op.thing.channel != nil && w.op.thing.channel.kind == &channelKind:
+		if writer := g.s.writerOf(w.op.thing.channel.object); writer != 0 {
+			return c.ends(signal{answer.WaitChannel, writer})
+		}
 	case w.hasPermits():
 		return pace{moves: true}
 	case w.op != nil && w.op.thing.kind == answer.WaitPromise && w.op.thing.source != 0:
 		return c.ends(signal{answer.WaitPromise, w.op.thing.source})
+	case w.op != nil && w.op.thing.kind == answer.WaitOther && g.s.isSource(w.op.leaf):
+		return c.ends(signal{waitSource, w.op.leaf})
 	case w.lock == nil && w.byCode:
 		return c.mutex(w.object)
 	case len(w.tasks) > 0:
@@ -97,9 +109,23 @@ func (c *course) of(h *holder) pace {
 	case len(w.runners) == 0:
 		return c.permit(w)
 	default:
-		return pace{moves: g.releases(w.thread, g.waiters(w.lock), 0) == isMoment}
+		return c.held(w)
 	}
 	return pace{}
+}
+
+// heldBit tells a lock from the pulses of the same object among what a course judges: objects begin at even addresses.
+const heldBit = 1
+
+// held returns the pace of a thread that waits for a lock with holders that are known.
+func (c *course) held(w *wait) pace {
+	return c.judged(w.lock.Address|heldBit, func() pace {
+		out := isMoment
+		for _, t := range w.runners {
+			out = min(out, c.releases(t, c.g.waiters(w.lock), 0))
+		}
+		return pace{moves: out == isMoment, asks: out == isAsking}
+	})
 }
 
 // permit returns the pace of a wait for a semaphore, the program's or a BlockingCollection's.
@@ -107,7 +133,7 @@ func (c *course) permit(w *wait) pace {
 	g, l := c.g, w.lock
 	if b := g.s.boundedOf(w); b.collection != 0 {
 		if b.items {
-			return pace{} // nobody is known to add any
+			return c.ends(signal{waitItem, b.collection})
 		}
 		return c.collection(b.collection, g.waiters(l))
 	}
@@ -126,7 +152,9 @@ func (c *course) permit(w *wait) pace {
 	}
 	return c.judged(l.Address, func() pace {
 		p := c.turns(l, u, n, most)
-		p.moves = p.moves && !c.polls(u.holders)
+		if (p.moves || p.asks) && c.polls(u.holders) {
+			return pace{}
+		}
 		return p
 	})
 }
@@ -170,13 +198,17 @@ func (c *course) turns(l *lock, u *semaphoreUse, waiting, most int) pace {
 
 // all is turns for holders.
 func (c *course) all(holders []holder, waiting, most int) pace {
-	longest, timed := time.Duration(0), 0
+	longest, timed, asks := time.Duration(0), 0, false
 	for i := range holders {
 		h := &holders[i]
 		if h.strength != answer.StrengthLikely && !h.another {
 			return pace{}
 		}
 		p := c.of(h)
+		if p.asks {
+			asks = true
+			continue
+		}
 		if !p.moves || p.vague {
 			return pace{}
 		}
@@ -184,7 +216,10 @@ func (c *course) all(holders []holder, waiting, most int) pace {
 			longest, timed = max(longest, p.turn), timed+1
 		}
 	}
-	if timed == 0 {
+	switch {
+	case asks:
+		return pace{asks: true}
+	case timed == 0:
 		return pace{moves: len(holders) > 0 && waiting < most}
 	}
 	if slices.ContainsFunc(holders, func(h holder) bool { return h.another }) {

@@ -323,7 +323,7 @@ func (g *grapher) suspended(groups []*waiters) []answer.Verdict {
 		case !tells || g.lostThings[t.addr]:
 			tells = false
 		case t.lock != nil:
-			tells = g.permits(&v, t.lock) && !(v.Strength == answer.StrengthUnknown && g.blind(s.count, s.groups...)) && !g.passes(t.lock, s.count) && !(s.count < contended && limited(s.groups))
+			tells = g.permits(&v, t.lock) && !(v.Strength == answer.StrengthUnknown && g.blind(s.count, s.groups...)) && !g.passes(&v, t.lock, s.count) && !(s.count < contended && limited(s.groups))
 		case t.channel != nil && t.writes:
 			v.Kind = answer.FindingFull
 			if tells = g.channel(&v, t.channel) && !(v.Strength == answer.StrengthPossible && g.blind(s.count, s.groups...)); s.count < manyForgotten && t.channel.kind != &channelKind {
@@ -696,13 +696,14 @@ func (g *grapher) showHolder(h *holder) []string {
 }
 
 // passes reports whether a semaphore is about to be free for the operations that wait for it: its holders take turns or are about to go on, or the
-// waiters are few and what entered it runs on threads, which wait for nothing that is known, such as one that writes a message.
-func (g *grapher) passes(l *lock, waiting int) bool {
+// waiters are few and what entered it runs on threads, which wait for nothing that is known, such as one that writes a message. If nothing says whether its holders go on, it
+// adds that to v.
+func (g *grapher) passes(v *answer.Verdict, l *lock, waiting int) bool {
 	u := g.s.uses[l]
 	if u == nil || len(u.holders) == 0 {
 		return false
 	}
-	return waiting < fewOperations && !slices.ContainsFunc(u.holders, func(h holder) bool { return !g.runsFor(&h) }) || g.takesTurns(l, u, waiting, crowdAsync) || g.queued(l, u)
+	return waiting < fewOperations && !slices.ContainsFunc(u.holders, func(h holder) bool { return !g.runsFor(&h) }) || g.takesTurns(v, l, u, waiting, crowdAsync) || g.queued(l, u)
 }
 
 // queued reports whether all that may have entered a semaphore, as many as may enter it, go on: what they await has completed, or they wait for
@@ -723,14 +724,14 @@ func (u *semaphoreUse) crowded(l *lock) bool {
 }
 
 // takesTurns reports whether the holders of a semaphore take turns: it is soon free for all who wait, and no holder stands in a loop that it has begun
-// since. A holder in a loop may wait for something that never happens.
-func (g *grapher) takesTurns(l *lock, u *semaphoreUse, waiting, most int) bool {
-	return g.soonFree(l, u, waiting, most) && !g.repeating(u.holders)
-}
-
-// soonFree reports whether a semaphore is soon free for all who wait.
-func (g *grapher) soonFree(l *lock, u *semaphoreUse, waiting, most int) bool {
-	return !g.starves(l, u) && g.course().turns(l, u, waiting, most).moves
+// since. A holder in a loop may wait for something that never happens. If they wait for others, as a server, and nothing says since when, the turns must be few,
+// and not of all requests; else it adds that to v.
+func (g *grapher) takesTurns(v *answer.Verdict, l *lock, u *semaphoreUse, waiting, most int) bool {
+	if g.starves(l, u) {
+		return false
+	}
+	p := g.course().turns(l, u, waiting, most)
+	return (p.moves || p.asks) && !g.repeating(u.holders) && (p.moves || !g.askers(v, l, waiting, len(u.holders)))
 }
 
 // starves reports whether most workers of a starved thread pool wait for a semaphore that suspended code has entered: this needs a worker to go on.
@@ -1011,6 +1012,9 @@ func (g *grapher) readers(c *channelWait) (out []holder, unknown bool) {
 		if m.Err != nil {
 			unknown = true
 			continue
+		}
+		if g.between(m.Object) {
+			continue // the code that goes through its elements reads for it
 		}
 		reads := func(call tasks.Call) bool { return c.kind.of(g.s, call.Object) == c.object.Addr }
 		again, last := g.s.readsAgain(m, reads)

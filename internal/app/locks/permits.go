@@ -86,7 +86,7 @@ func (g *grapher) fullSemaphore(l *lock, list []*wait) *answer.Verdict {
 		} else if !g.nobodyTakes(&v, collection) {
 			return nil
 		}
-	} else if u := g.s.uses[l]; u == nil || !u.gives && len(u.holders) == 0 || !g.permits(&v, l) || g.takesTurns(l, u, len(list), crowd) {
+	} else if u := g.s.uses[l]; u == nil || !u.gives && len(u.holders) == 0 || !g.permits(&v, l) || g.takesTurns(&v, l, u, len(list), crowd) {
 		return nil
 	}
 	for _, w := range list {

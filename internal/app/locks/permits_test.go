@@ -55,7 +55,7 @@ func TestCrowd(t *testing.T) {
 		for _, w := range g.ops {
 			assert.Empty(t, w.behind, "no ring of what is not known")
 		}
-		assert.False(t, g.passes(locks[0], 9), "one of them waits for a promise")
+		assert.False(t, g.passes(&answer.Verdict{}, locks[0], 9), "one of them waits for a promise")
 	}
 }
 

@@ -56,6 +56,7 @@ type Options struct {
 	// whole reports that all objects of the heap can be read, and no collection moves them.
 	whole bool
 	graph func() (*graph.Graph, error) // with all roots and references, or an error; nil if the heap is not whole
+	calls func() *serverCalls          // reads the calls of HttpClient
 }
 
 // A lock is a lock with its holders and waiters.
@@ -160,6 +161,8 @@ type suspension struct {
 	roles     map[target.Addr]channelRole // by operation of a channel; set by readChannels
 	uses      map[*lock]*semaphoreUse     // set by semaphores
 	finds     map[*tasks.AwaitPoint]bool  // see findsDone
+	readCalls func() *serverCalls         // nil if they are not to be read
+	asked     *serverCalls                // set by callAge
 	sources   map[target.Addr]target.Addr // by task of a promise that code waits for: its TaskCompletionSource; set by promiseOwners
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/sosgo/sosgo/internal/app/ilflow"
 	"github.com/sosgo/sosgo/internal/app/tasks"
+	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/stackwalk"
 )
 
@@ -19,40 +20,64 @@ const (
 	sectionSpins            // a loop only reads: it waits for another thread
 )
 
-// sectionOf looks at the methods of the program on the stack of a thread that runs, up to the outermost one that has entered a lock and leaves it later.
-func (s *survey) sectionOf(t *stackwalk.Thread) section {
+// sectionOf looks at the methods of the program on the stack of a thread, up to the outermost one that has entered a lock and leaves it later. h is the thread as
+// the holder of that lock. Loops that pause for one constant time and end after a constant number of turns do not count, nor does one that only waits for a pulse.
+func (s *survey) sectionOf(t *stackwalk.Thread) (is section, h holder) {
 	found, loops, pending, spins, inner := false, false, false, false, true
+	h.thread = t
 	for f, err := range s.programFrames(t) {
 		if err != nil {
-			return sectionUnknown
+			return sectionUnknown, holder{thread: t}
 		}
-		at, around, err := s.loopsOf(&f.Frame, f.md)
+		_, around, err := s.loopsOf(&f.Frame, f.md)
 		if err != nil {
-			return sectionUnknown
+			return sectionUnknown, holder{thread: t}
 		}
 		calls, err := s.around(t, &f.Frame, f.md)
 		if err != nil {
-			return sectionUnknown
+			return sectionUnknown, holder{thread: t}
 		}
 		if inner {
-			inner, spins = false, around.Spin(f.body.Code, calls)
+			spins = around.Spin(f.body.Code, calls)
 		}
+		s.withoutPauses(f, around, inner)
+		inner = false
 		entered := enteredAt(calls)
 		if entered < 0 {
 			pending = pending || len(around) > 0
 			continue
 		}
-		found, loops, pending = true, loops || pending || ilflow.Behind(f.body.Code, at, entered), false
+		h.frame, h.entered = f.SP, entered
+		found, loops, pending = true, loops || pending || around.Since(entered), false
 	}
 	switch {
 	case !found:
-		return sectionUnknown
+		return sectionUnknown, h
 	case loops && spins:
-		return sectionSpins
+		return sectionSpins, h
 	case loops:
-		return sectionLoops
+		return sectionLoops, h
 	}
-	return sectionStraight
+	return sectionStraight, h
+}
+
+// withoutPauses removes loops of a frame's method that pause and end by themselves, or that wait for a pulse of the innermost frame and do nothing else.
+func (s *survey) withoutPauses(f *programFrame, loops ilflow.Loops, inner bool) {
+	meta, err := f.md.Metadata()
+	if err != nil {
+		return
+	}
+	g, err := ilflow.ReadFlow(&f.body)
+	if err != nil {
+		return
+	}
+	pauses := s.pausesOf(f.md, &f.body)
+	member := func(t metadata.Token) string { return tasks.MemberName(meta, t) }
+	for start, end := range loops {
+		if _, ends := pauses(start, end); ends || inner && g.Retests(start, end, member) {
+			delete(loops, start)
+		}
+	}
 }
 
 // enteredAt returns the offset of the first call by which a method has entered a lock, if it leaves one later, or -1.

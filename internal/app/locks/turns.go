@@ -1,6 +1,7 @@
 package locks
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -23,10 +24,14 @@ func (s *survey) repeats(h *holder, runs bool) bool {
 	}
 	op := s.standing[h.box]
 	if op == nil {
+		if slices.Contains(s.iterators, h.box) {
+			at, err := s.found.tasks.AwaitOf(h.box)
+			return err != nil || at == nil || h.loops(&metadata.MethodBody{Code: at.Code, Clauses: at.Clauses}, at.At, h.entered, pausesAt(at, false))
+		}
 		return false // it goes on behind its await
 	}
 	pieces := op.thing.cause == tasks.CauseFile
-	for _, a := range op.path {
+	for i, a := range op.path {
 		at, err := s.found.tasks.AwaitOf(a)
 		if err != nil && a != h.box && s.ofLibrary(a) {
 			continue // its loops do not count
@@ -39,7 +44,7 @@ func (s *survey) repeats(h *holder, runs bool) bool {
 			entered = h.entered
 		}
 		if at != nil && (a == h.box || !answer.LibraryMethod(at.Method)) { // a library writes in pieces
-			if !pieces && h.loops(&metadata.MethodBody{Code: at.Code, Clauses: at.Clauses}, at.At, entered, pausesAt(at)) {
+			if !pieces && h.loops(&metadata.MethodBody{Code: at.Code, Clauses: at.Clauses}, at.At, entered, pausesAt(at, i > 0 && s.ofIterator(op.path[i-1]))) {
 				return true
 			}
 			pieces = false
@@ -105,9 +110,15 @@ func (s *survey) threadRepeats(h *holder, runs bool) bool {
 // A pausing returns how often the loop from one offset of a method to another turns at most, if it pauses in each turn and ends by itself.
 type pausing func(start, end int) (turns int64, ok bool)
 
-// pausesAt returns the pausing of a suspended method.
-func pausesAt(p *tasks.AwaitPoint) pausing {
-	return func(start, end int) (int64, bool) { return ilflow.PausesIn(p.Code, start, end, p.Awaits, p.Member) }
+// pausesAt returns the pausing of a suspended method. iterates reports that it waits for the next element of an iterator with loops of its own: a loop that asks for
+// elements ends with those.
+func pausesAt(p *tasks.AwaitPoint, iterates bool) pausing {
+	return func(start, end int) (int64, bool) {
+		if iterates && nextIn(p, start, end) {
+			return 1, true
+		}
+		return ilflow.PausesIn(p.Code, start, end, p.Awaits, p.Member)
+	}
 }
 
 // pausesOf returns the pausing of a method with a body.
@@ -168,13 +179,13 @@ func (s *survey) roundsOf(h *holder) int64 {
 		if op == nil {
 			return 1
 		}
-		for _, a := range op.path {
+		for i, a := range op.path {
 			if p, err := s.found.tasks.AwaitOf(a); err == nil && p != nil {
 				entered := 0
 				if a == h.box {
 					entered = h.entered
 				}
-				multiply(p.Code, p.At, entered, pausesAt(p))
+				multiply(p.Code, p.At, entered, pausesAt(p, i > 0 && s.ofIterator(op.path[i-1])))
 			}
 			if a == h.box {
 				break

@@ -25,6 +25,7 @@ func (r *Reader) Waits(ctx context.Context, o Options) (*answer.Waits, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.readCalls = o.calls
 	s.code.Graph, s.code.Whole = o.graph, func() bool { return o.whole && !s.lost && !s.partial }
 	if err := s.follow(o.Scan); err != nil {
 		return nil, err
@@ -199,6 +200,7 @@ type grapher struct {
 	iterating   map[target.Addr][]iteration    // set by iterations
 	atLock      map[*lock]int                  // how many wait for it; set by waiters
 	enders      map[signal]enderList
+	found       func(target.Addr) bool // set by apart
 
 	failed     map[*operation]bool            // a task that failed would have ended their waits, or nobody can
 	lostThings map[target.Addr]bool           // what nobody can give any more

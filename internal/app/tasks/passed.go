@@ -130,7 +130,10 @@ func (r *Reader) passed(out *Suspended, m *machine, x objects.Instance, sel *cal
 	}
 	sites, err := m.sites(r)
 	site, ok := sites[out.State]
-	if err == nil && !ok { // an iterator at a yield
+	if !ok && out.State == firstYield+1 {
+		site.il, ok = -1, true
+	}
+	if err == nil && !ok {
 		err = target.Unsupportedf("the code of %s has no await of state %d", name, out.State)
 	}
 	if err != nil {
@@ -362,8 +365,10 @@ func (r *Reader) awaitPoint(m *machine, sites map[int32]awaitSite, at awaitSite)
 	}
 	method, err := m.methodName()
 	out := &AwaitPoint{Method: method, Code: body.Code, Clauses: body.Clauses, At: at.il, Member: func(t metadata.Token) string { return ilcalls.MemberName(meta, t) }}
-	for _, s := range sites {
-		out.Awaits = append(out.Awaits, s.il)
+	for state, s := range sites {
+		if state >= 0 {
+			out.Awaits = append(out.Awaits, s.il)
+		}
 	}
 	return out, err
 }

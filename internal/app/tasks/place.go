@@ -167,7 +167,11 @@ func (c *lastCall) through(in *metadata.Instruction) {
 	}
 }
 
-// awaitSites finds the awaits in the IL of a MoveNext; member names a field or a method. Compilers suspend a method in this order: GetAwaiter
+// firstYield is the highest state of an async iterator that has returned an element (AsyncIteratorMethodToStateMachineRewriter.cs of Roslyn). Above it is the one of an
+// iterator that has not begun.
+const firstYield = -4
+
+// awaitSites finds the awaits in the IL of a MoveNext, and the places at which an async iterator returns elements; member names a field or a method. Compilers suspend a method in this order: GetAwaiter
 // returns the awaiter; the state's number is stored in <>1__state (and in a local); the awaiter is stored in its field. Mono's compiler stores
 // the awaiter first, and passes the field to the builder after it has stored the number.
 func awaitSites(member func(metadata.Token) string, il []byte) (map[int32]awaitSite, error) {
@@ -203,7 +207,7 @@ func awaitSites(member func(metadata.Token) string, il []byte) (map[int32]awaitS
 				if state = number; field == "$PC" {
 					state--
 				}
-				if state >= 0 {
+				if state >= 0 || state <= firstYield && field == "<>1__state" {
 					out[state] = awaitSite{il: in.Offset, callee: property(awaited)}
 				}
 			case known && site.field == "" && compilernames.IsAwaiter(field):

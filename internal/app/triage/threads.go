@@ -28,9 +28,6 @@ func waits(ctx context.Context, q *Answers) (view, error) {
 	}
 	failedIn := q.failures()
 	for _, x := range v.findings(w.Verdicts) {
-		if q.answered(ctx, &x) {
-			continue
-		}
 		f := finding(x.Kind, x)
 		if x.Kind == answer.FindingHeld && x.Count < manyWaiters ||
 			(x.Kind == answer.FindingPermits || x.Kind == answer.FindingFull) && x.Count > 0 && x.Count < manyWaiters {

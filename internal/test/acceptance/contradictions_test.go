@@ -144,10 +144,10 @@ func (s *statements) compare() {
 	}
 }
 
-// concludes reports whether a list has a conclusion that a triage ranks. It may pass over permits behind calls of servers, because it knows the ages of the calls.
+// concludes reports whether a list has a conclusion that a triage ranks.
 func concludes(list []answer.Verdict) bool {
 	return slices.ContainsFunc(list, func(v answer.Verdict) bool {
-		return len(v.BehindMethods) == 0 && v.Kind != answer.NoFinding && v.Kind != answer.FindingEntryPoint && v.Kind != answer.FindingPoolKeepsUp
+		return v.Kind != answer.NoFinding && v.Kind != answer.FindingEntryPoint && v.Kind != answer.FindingPoolKeepsUp
 	})
 }
 

@@ -68,7 +68,7 @@ func TestStuck(t *testing.T) {
 
 // TestEmptyCollection: a thread that waits for an item of an empty BlockingCollection waits for no permit that another thread holds.
 func TestEmptyCollection(t *testing.T) {
-	w := waitsOf(t, "../../../../testdata/dumps/waits/net9-feed/net9-feed.dmp.zst")
+	w := wholeWaits(t, "../../../../testdata/dumps/waits/net9-feed/net9-feed.dmp.zst")
 	require.Len(t, w.Verdicts, 1)
 	assert.Equal(t, answer.FindingHeld, w.Verdicts[0].Kind)
 	assert.Regexp(t, ` itself waits for a SemaphoreSlim [0-9a-f]{16}, the number of items in BlockingCollection [0-9a-f]{16}, which has none to take$`, w.Verdicts[0].Text)
