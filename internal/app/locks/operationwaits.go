@@ -669,6 +669,11 @@ func (g *grapher) holderText(list []*holder) answer.Statement {
 func (g *grapher) holderDoes(h *holder, first bool) answer.Statement {
 	w := g.waitOf(h)
 	switch {
+	case h.thread == nil && g.between(h.box):
+		if g.s.code.HasGraph() && !g.s.code.Lives(h.box) {
+			return words.IteratorDropped.Of(words.Text(subjectOf(first)))
+		}
+		return words.IteratorWaits.Of(words.Text(subjectOf(first)))
 	case w != nil && first:
 		return words.AndFirstWaits.Of(g.what(w))
 	case w != nil:
@@ -677,6 +682,14 @@ func (g *grapher) holderDoes(h *holder, first bool) answer.Statement {
 		return g.doing(h.thread)
 	}
 	return answer.Statement{}
+}
+
+// subjectOf begins a clause about a holder, or about the first of several.
+func subjectOf(first bool) string {
+	if first {
+		return "; the first of them"
+	}
+	return ", and"
 }
 
 // holderName names a suspended method or a thread that has entered a semaphore.

@@ -9,6 +9,7 @@ import (
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/internal/app/tasks"
+	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -71,7 +72,7 @@ func (c *Code) Later(ctx context.Context, g *graph.Graph, without func(graph.Nod
 			todo = append(todo, n)
 		}
 	}
-	dropped, idle := c.dropped(g), c.uncanceled(g)
+	dropped, idle, caches := c.dropped(g), c.uncanceled(g), c.caches(g)
 	for steps := 0; len(todo) > 0; steps++ {
 		if steps%(1<<16) == 0 && ctx.Err() != nil {
 			return nil
@@ -85,7 +86,7 @@ func (c *Code) Later(ctx context.Context, g *graph.Graph, without func(graph.Nod
 		if src != nil && src.Static != nil && src.Static.Field != nil && cachesDelegate(src.Static.Field.Name) {
 			continue
 		}
-		unread := dropped[n]
+		unread := slices.Concat(dropped[n], caches(n))
 		for to := range c.Referents(g, n) {
 			if !slices.Contains(unread, to) && seen.Add(to) {
 				todo = append(todo, to)
@@ -237,6 +238,47 @@ func (c *Code) is(mt *dac.MethodTable, class string) bool {
 		}
 	}
 	return err != nil
+}
+
+// caches returns a function with the delegates that an object for variables of lambdas keeps for code that uses them again, as a static field of a compiler does.
+func (c *Code) caches(g *graph.Graph) func(graph.Node) []graph.Node {
+	known := map[*dac.MethodTable][]*objects.Field{}
+	return func(n graph.Node) (out []graph.Node) {
+		if !g.IsObject(n) {
+			return nil
+		}
+		mt := g.Type(n)
+		fields, ok := known[mt]
+		if !ok {
+			if t, err := c.Binder.Objects().TrustedType(mt.Addr); err == nil {
+				list, _ := t.Fields() // without a field all is followed
+				for _, f := range list {
+					if !f.Static && strings.HasPrefix(f.Name, "<>9__") {
+						fields = append(fields, f)
+					}
+				}
+			}
+			known[mt] = fields
+		}
+		if len(fields) == 0 {
+			return nil
+		}
+		o, err := c.Binder.Objects().TrustedObject(g.Address(n))
+		if err != nil {
+			return nil
+		}
+		for _, v := range o.Fields() {
+			if f := v.Field(); f == nil || !strings.HasPrefix(f.Name, "<>9__") {
+				continue
+			}
+			if a, err := v.Addr(); err == nil {
+				if to, ok := g.Node(a); ok {
+					out = append(out, to)
+				}
+			}
+		}
+		return out
+	}
 }
 
 // cachesDelegate reports whether a compiler made a static field to keep a delegate for code that uses it again.
