@@ -601,8 +601,8 @@ func (g *grapher) permits(v *answer.Verdict, l *lock) bool {
 	if len(perhaps) == 0 {
 		v.BehindMethods = g.atServers(l, u)
 	}
-	if slices.ContainsFunc(list, g.moves) {
-		v.Severity = answer.SeverityWarning // the next waiter is about to go on
+	if slices.ContainsFunc(list, func(h *holder) bool { return g.course().of(h).moves }) {
+		v.Severity = answer.SeverityWarning // the next waiter may be about to go on
 	}
 	for _, h := range list[:min(len(list), listedOperations)] {
 		v.Because(g.holderEvidence(h, l))
@@ -820,27 +820,22 @@ func sleeps(method string) bool {
 	return method == "System.Threading.Thread.Sleep" || method == "System.Threading.Thread.SleepInternal"
 }
 
-// constantArgument returns the constant that a frame's method passes to the method that it is in, if the call has one argument.
+// constantArgument returns the constant with which a frame's method calls Thread.Sleep, in which it is: the longest of several calls that may be meant, because the place of a
+// frame is the begin of a statement, or of what a compiler leaves on the evaluation stack for it.
 func (s *survey) constantArgument(f *stackwalk.Frame, md *dac.MethodDesc) (value int64, known bool) {
 	il, err := reach.ILOffset(f)
 	if err != nil || dac.CodeOf(f.Runtime).ILReplaced(md) != nil {
+		return 0, false
+	}
+	meta, err := md.Metadata()
+	if err != nil {
 		return 0, false
 	}
 	body, err := dac.CodeOf(f.Runtime).IL(md)
 	if err != nil {
 		return 0, false
 	}
-	for in, err := range metadata.Instructions(body.Code) {
-		if err != nil {
-			return 0, false
-		}
-		if at := in.Offset+in.Size > il; at && in.Opcode.String() == "call" {
-			return value, known
-		} else if value, known = ilflow.Constant(&in); at && !known {
-			return 0, false // another call may follow
-		}
-	}
-	return 0, false
+	return ilflow.SleepAt(body.Code, il, func(t metadata.Token) string { return tasks.MemberName(meta, t) })
 }
 
 // entered states that a method has entered a semaphore, worded by strength.

@@ -44,7 +44,7 @@ func (s *survey) repeats(h *holder, runs bool) bool {
 			entered = h.entered
 		}
 		if at != nil && (a == h.box || !answer.LibraryMethod(at.Method)) { // a library writes in pieces
-			if !pieces && h.loops(&metadata.MethodBody{Code: at.Code, Clauses: at.Clauses}, at.At, entered, pausesAt(at, i > 0 && s.ofIterator(op.path[i-1]))) {
+			if !pieces && h.loops(&metadata.MethodBody{Code: at.Code, Clauses: at.Clauses}, at.At, entered, pausesAt(at, i > 0 && !s.ofLibrary(op.path[i-1]) && awaitsNext(at))) {
 				return true
 			}
 			pieces = false
@@ -121,6 +121,24 @@ func pausesAt(p *tasks.AwaitPoint, iterates bool) pausing {
 	}
 }
 
+// awaitsNext reports whether a suspended method awaits the next element of a sequence.
+func awaitsNext(p *tasks.AwaitPoint) bool {
+	called := ""
+	for in, err := range metadata.Instructions(p.Code) {
+		if err != nil || in.Offset >= p.At {
+			break
+		}
+		if op := in.Opcode.String(); op != "call" && op != "callvirt" {
+			continue
+		}
+		name := p.Member(in.Token())
+		if name = name[strings.LastIndexByte(name, '.')+1:]; name != "ConfigureAwait" && name != "GetAwaiter" && name != "get_IsCompleted" {
+			called = name
+		}
+	}
+	return called == "MoveNextAsync"
+}
+
 // pausesOf returns the pausing of a method with a body.
 func (s *survey) pausesOf(md *dac.MethodDesc, body *metadata.MethodBody) pausing {
 	return func(start, end int) (int64, bool) {
@@ -185,7 +203,7 @@ func (s *survey) roundsOf(h *holder) int64 {
 				if a == h.box {
 					entered = h.entered
 				}
-				multiply(p.Code, p.At, entered, pausesAt(p, i > 0 && s.ofIterator(op.path[i-1])))
+				multiply(p.Code, p.At, entered, pausesAt(p, i > 0 && !s.ofLibrary(op.path[i-1]) && awaitsNext(p)))
 			}
 			if a == h.box {
 				break
