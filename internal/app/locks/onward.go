@@ -20,7 +20,7 @@ type pace struct {
 	timed bool          // after the time turn; else it runs
 	turn  time.Duration // set if timed
 	vague bool          // it sleeps for an unknown time, which may be short
-	// asks reports that it waits for another process or a device, of which the dump does not say since when: it may go on in a moment, or never.
+	// asks reports that it waits for another process or a device, and the dump does not say since when: it may go on in a moment, or never.
 	asks bool
 }
 
@@ -114,7 +114,7 @@ func (c *course) of(h *holder) pace {
 	return pace{}
 }
 
-// heldBit tells a lock from the pulses of the same object among what a course judges: objects begin at even addresses.
+// heldBit separates a lock from the pulses of the same object among what a course judges: objects begin at even addresses.
 const heldBit = 1
 
 // held returns the pace of a thread that waits for a lock with holders that are known.

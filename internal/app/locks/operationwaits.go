@@ -601,7 +601,7 @@ func (g *grapher) permits(v *answer.Verdict, l *lock) bool {
 	if len(perhaps) == 0 {
 		v.BehindMethods = g.atServers(l, u)
 	}
-	if slices.ContainsFunc(list, func(h *holder) bool { return g.course().of(h).moves }) {
+	if slices.ContainsFunc(list, func(h *holder) bool { return g.moves(h) || g.course().of(h).moves && !g.repeating([]holder{*h}) }) {
 		v.Severity = answer.SeverityWarning // the next waiter may be about to go on
 	}
 	for _, h := range list[:min(len(list), listedOperations)] {

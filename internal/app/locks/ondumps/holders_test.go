@@ -16,7 +16,7 @@ const (
 
 // TestHoldersMove: nothing is wrong where those who hold a permit or a monitor wait for what goes on: a reply, a source of values that a timer completes, ticks, rows of an
 // iterator, an event, an item, a permit or a pulse that a thread gives; nor, with a few who wait, where they wait for a socket or a file. A thread that sleeps for a time which is
-// not read before it completes a promise is worth no more than a warning.
+// not read before it completes a promise is no more than a warning.
 func TestHoldersMove(t *testing.T) {
 	w := wholeWaits(t, holdersMove)
 	for i := range w.Verdicts {
