@@ -461,7 +461,7 @@ func LibraryMethod(name string) bool {
 
 // libraries lists the name prefixes of library methods.
 var libraries = [...]string{
-	"System.", "Microsoft.AspNetCore.", "Microsoft.Extensions.", "Microsoft.Win32.", // of the framework
+	"System.", "Microsoft.AspNetCore.", "Microsoft.Extensions.", "Microsoft.Win32.", "Microsoft.CSharp.", "Microsoft.JSInterop.", "Microsoft.Net.Http.", // of the framework
 	"Interop+", "Interop.", "ILStubClass.", "DynamicClass.InvokeStub_", // its native methods, and the runtime's stubs
 	"Microsoft.Data.", "Microsoft.EntityFrameworkCore.", "Npgsql.", "MySqlConnector.", "MongoDB.Driver.", "StackExchange.Redis.", // databases
 	"Grpc.Net.", "Grpc.Core.", "Grpc.AspNetCore.", "RabbitMQ.Client.", "Confluent.Kafka.", "MassTransit.", "Hangfire.", "Quartz.", // messages and jobs

@@ -16,6 +16,24 @@ import (
 // target.ErrUnsupported.
 var ErrNoIL = target.Unsupportedf("the method has no IL body")
 
+// ErrILMissing is in the chain of errors about IL that neither the dump nor a module file has. It wraps target.ErrNotInDump.
+var ErrILMissing = fmt.Errorf("the IL of a method: %w", target.ErrNotInDump)
+
+// missingIL returns err with ErrILMissing in its chain, if err says that memory is not in the dump.
+func missingIL(err error) error {
+	if !errors.Is(err, target.ErrNotInDump) {
+		return err
+	}
+	return &missingILError{err}
+}
+
+// A missingILError is the error of IL that is missing.
+type missingILError struct{ err error }
+
+func (e *missingILError) Error() string { return e.err.Error() }
+
+func (e *missingILError) Unwrap() []error { return []error{e.err, ErrILMissing} }
+
 // ILAddress returns the address of the header of m's IL body. The body itself need not be in the dump.
 func (r *CodeReader) ILAddress(m *MethodDesc) (target.Addr, error) {
 	p, err := m.ilPlace()
@@ -130,14 +148,14 @@ func (r *CodeReader) body(m *Module, p ilPlace) (metadata.MethodBody, error) {
 	}
 	body, err := read(p.image)
 	if err == nil || m == nil {
-		return body, err
+		return body, missingIL(err)
 	}
 	if file, ferr := m.openFile(p.image); ferr == nil {
 		if body, ferr := read(file); ferr == nil {
 			return body, nil
 		}
 	}
-	return metadata.MethodBody{}, err
+	return metadata.MethodBody{}, missingIL(err)
 }
 
 // ILAt returns the IL body with its header at a.

@@ -2,6 +2,7 @@ package crash
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
@@ -32,6 +33,7 @@ func (d *describer) returned(walker *stackwalk.Walker, list []stackwalk.Thread) 
 	}
 	var others []answer.Statement
 	fed, takes := false, false
+	var unread []error // of threads that may do either
 	for i := range list {
 		t := &list[i]
 		if t == main || t.Managed == nil || t.Managed.State&(dac.ThreadUnstarted|dac.ThreadDead) != 0 {
@@ -47,9 +49,12 @@ func (d *describer) returned(walker *stackwalk.Walker, list []stackwalk.Thread) 
 				return // a host may have used another thread
 			}
 		}
-		switch moves, next := d.moves(walker, t); {
+		moves, next, err := d.moves(walker, t)
+		switch {
 		case moves:
 			return // a program may leave its work to such a thread
+		case errors.Is(err, dac.ErrILMissing):
+			unread = append(unread, fmt.Errorf("whether thread %#x waits for its next work: %w", t.ID(), err))
 		case next:
 			takes = true
 		default:
@@ -59,6 +64,10 @@ func (d *describer) returned(walker *stackwalk.Walker, list []stackwalk.Thread) 
 	}
 	if takes && fed {
 		return // a server of a queue, to which another thread, the thread pool or a timer may add
+	}
+	if len(unread) > 1 || len(unread) == 1 && (fed || takes) {
+		d.out.Note(unread[0])
+		return
 	}
 	evidence := words.FirstThreadIdle.Of(threadSays(main))
 	if len(others) == 0 {
@@ -74,25 +83,27 @@ func (d *describer) returned(walker *stackwalk.Walker, list []stackwalk.Thread) 
 }
 
 // moves reports whether a thread runs, or sleeps, as one that works at intervals does, or waits for what comes from outside of the process. next reports
-// whether it waits for its next work instead: for an item of a BlockingCollection, or in a loop for an event, a semaphore or a pulse.
-func (d *describer) moves(walker *stackwalk.Walker, t *stackwalk.Thread) (moves, next bool) {
+// whether it waits for its next work instead: for an item of a BlockingCollection, or in a loop for an event, a semaphore or a pulse. The error says why that is
+// not known.
+func (d *describer) moves(walker *stackwalk.Walker, t *stackwalk.Thread) (moves, next bool, err error) {
 	if t.OS == nil {
-		return false, false
+		return false, false, nil
 	}
 	a := threads.ActivityOf(t, walker.Walk(d.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}))
 	switch a.Activity {
 	case threads.ActivityRunning, threads.ActivitySuspended, threads.ActivitySleep, threads.ActivitySocket, threads.ActivityConsole:
-		return true, false
+		return true, false, nil
 	case threads.ActivityQueue:
 		if a.By == nil {
-			return false, false
+			return false, false, nil
 		}
 		name, err := a.By.Name()
-		return false, err == nil && strings.Contains(name, "Take") // and not to add one
+		return false, err == nil && strings.Contains(name, "Take"), nil // and not to add one
 	case threads.ActivityEvent, threads.ActivityMonitorWait:
-		return false, locks.Serves(d.ctx, d.p, t)
+		next, err = locks.Serves(d.ctx, d.p, t)
+		return false, next, err
 	}
-	return false, false
+	return false, false, nil
 }
 
 // initialThread returns the first thread of the process. If threads and processes share ids, it is the one with the

@@ -12,7 +12,13 @@ func (g *grapher) blind(waiting int, groups ...*waiters) bool {
 		op := w.ops[0]
 		if _, err := g.s.found.tasks.AwaitOf(op.box); err != nil {
 			g.s.gaps.Note(fmt.Errorf("who ends the waits of suspended code in %s: %w", op.method.S, err))
-			return waiting < manyBlind
+			if waiting >= manyBlind {
+				return false
+			}
+			for _, of := range groups {
+				g.blinded = append(g.blinded, of.ops...)
+			}
+			return true
 		}
 	}
 	return false

@@ -1,6 +1,7 @@
 package locks
 
 import (
+	"fmt"
 	"strings"
 	"time"
 
@@ -143,11 +144,11 @@ func (g *grapher) limiter(v *answer.Verdict, t *thing, waiting int) (tells bool)
 		v.Statement = v.Plus(words.LimiterRefills.Of(words.N(l.refill.permits), words.Duration(l.refill.period), words.Duration(last)))
 		return last > patiently
 	}
-	return g.replenished(v, t)
+	return g.replenished(v, t, waiting)
 }
 
 // replenished judges a rate limiter that gets new permits only when code calls TryReplenish.
-func (g *grapher) replenished(v *answer.Verdict, t *thing) (tells bool) {
+func (g *grapher) replenished(v *answer.Verdict, t *thing, waiting int) (tells bool) {
 	is := signal{answer.WaitLimiter, t.addr}
 	r, err := g.s.code.Callers(func(method string) (target.Addr, bool) { return t.addr, replenishes(method) })
 	if err != nil {
@@ -156,6 +157,10 @@ func (g *grapher) replenished(v *answer.Verdict, t *thing) (tells bool) {
 	if r != nil && !r.Outside && len(r.Threads) == 0 {
 		v.Strength, v.Statement = answer.StrengthLikely, v.Plus(words.NobodyEnds.Of(words.Text("replenishes it")))
 		return true
+	}
+	if missing := g.s.found.tasks.MissingIL(); missing.Methods > 0 && waiting < manyBlind {
+		g.s.gaps.Note(fmt.Errorf("which code replenishes a rate limiter: %w", missing.Err))
+		return false
 	}
 	if g.course().ends(is).moves {
 		return false

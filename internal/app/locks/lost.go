@@ -65,14 +65,20 @@ func (s *survey) takesNext(w *wait) bool {
 	if _, err := s.code.Frames(); err != nil {
 		return true
 	}
-	inner := true
+	takes, known := s.knownToTakeNext(w)
+	return takes || !known
+}
+
+// knownToTakeNext is takesNext for a thread with frames that may be unreadable. known is false if these decide.
+func (s *survey) knownToTakeNext(w *wait) (takes, known bool) {
+	inner, partly := true, s.code.Partly(w.thread)
 	for _, f := range s.code.Of(w.thread) {
 		if f.At < 0 || f.Loops && s.turns(f, inner) {
-			return true
+			return true, true
 		}
 		inner = false
 	}
-	return inner // no method of the program is on the stack
+	return inner && !partly, !partly // without a frame, no method of the program is on the stack
 }
 
 // turns reports whether a loop around the place of a frame is without an end of its own, and has nothing before that place that takes an item, if not inner.
@@ -129,6 +135,11 @@ func (g *grapher) unpulsed(d *dependent) bool {
 			return false
 		}
 	}
+	return s.nonePulsed(d)
+}
+
+// nonePulsed reports whether the monitor still lists all threads that wait for a pulse of it, and no thread has it.
+func (s *survey) nonePulsed(d *dependent) bool {
 	for b, err := range s.r.rt.SyncBlocks() {
 		if err == nil && b.Object == d.lock.Address {
 			n, err := s.r.rt.Unpulsed(&b)
@@ -267,9 +278,18 @@ func (s *survey) methodsOn(some func(*stackwalk.Thread) bool) (out []*dac.Method
 	return out
 }
 
-// ownHandle reports whether a WaitHandle is an event or a Semaphore to which native code and other objects of the process have no handle. Only on Windows
-// may it have a name: a name of these is an error elsewhere.
+// ownHandle reports whether a WaitHandle is an event or a Semaphore to which native code and other objects of the process have no handle.
 func (s *survey) ownHandle(o objects.Object) bool {
+	if !s.unnamedHandle(o) {
+		return false
+	}
+	shares, err := s.found.tasks.Names("WaitHandle.get_SafeWaitHandle", "WaitHandle.set_SafeWaitHandle", "WaitHandle.get_Handle", "WaitHandle.set_Handle", "WaitHandleExtensions.GetSafeWaitHandle",
+		"WaitHandleExtensions.SetSafeWaitHandle")
+	return err == nil && !shares
+}
+
+// unnamedHandle reports whether a WaitHandle is an event or a Semaphore without a name. Only on Windows may it have one: a name of these is an error elsewhere.
+func (s *survey) unnamedHandle(o objects.Object) bool {
 	name, err := s.r.b.Definition(o.Type)
 	if err != nil {
 		return false
@@ -283,7 +303,5 @@ func (s *survey) ownHandle(o objects.Object) bool {
 	default:
 		return false
 	}
-	shares, err := s.found.tasks.Names("WaitHandle.get_SafeWaitHandle", "WaitHandle.set_SafeWaitHandle", "WaitHandle.get_Handle", "WaitHandle.set_Handle", "WaitHandleExtensions.GetSafeWaitHandle",
-		"WaitHandleExtensions.SetSafeWaitHandle")
-	return err == nil && !shares
+	return true
 }

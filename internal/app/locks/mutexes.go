@@ -240,7 +240,7 @@ func (g *grapher) sharedHandles() []answer.Verdict {
 		if len(alike) < 2 || strength[a] == answer.StrengthPossible && g.passesOn(a, len(alike)) || g.course().mutex(alike[0].object).moves {
 			continue
 		}
-		if strength[a] == answer.StrengthLikely && g.mutexPasses(alike) {
+		if strength[a] == answer.StrengthLikely && g.mutexPasses(alike) || len(alike) < crowd && g.enteredUnseen(alike[0]) {
 			continue
 		}
 		owner := end[a]

@@ -1,6 +1,7 @@
 package locks
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -31,6 +32,10 @@ func (g *grapher) nobodyTakes(v *answer.Verdict, collection target.Addr) bool {
 	r, err := g.s.code.Callers(sought)
 	if err != nil {
 		return false // it was stopped
+	}
+	if missing := g.s.found.tasks.MissingIL(); r == nil && missing.Methods > 0 {
+		g.s.gaps.Note(fmt.Errorf("which code takes from %s: %w", addressText(collection), missing.Err))
+		return false
 	}
 	unseen := r == nil || g.s.enumerated(collection)
 	if !unseen && !r.Outside && len(r.Threads) == 0 {

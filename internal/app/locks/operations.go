@@ -77,6 +77,7 @@ type channelWait struct {
 type channelRole struct {
 	channel *channelWait
 	writes  bool
+	blocked bool // in a call that takes or gives one item itself
 }
 
 // operations finds the suspended async methods and what they wait for. It does nothing if no method is suspended.
@@ -385,11 +386,12 @@ func (s *survey) readChannels() {
 		}
 		c := &channelWait{kind: &channelKind, object: o, capacity: answer.Of[int64](0, errUnbounded), items: answer.Of[int64](0, errUnbounded)}
 		for _, list := range []struct {
-			f      *objects.RefField
-			writes bool
-		}{{&k.BlockedReaders, false}, {&k.WaitingReaders, false}, {&k.BlockedWriters, true}, {&k.WaitingWriters, true}} {
+			f    *objects.RefField
+			role channelRole
+		}{{&k.BlockedReaders, channelRole{c, false, true}}, {&k.WaitingReaders, channelRole{c, false, false}}, {&k.BlockedWriters, channelRole{c, true, true}},
+			{&k.WaitingWriters, channelRole{c, true, false}}} {
 			if list.f.Has() {
-				if err := s.channelList(c, list.f, x, list.writes); err != nil {
+				if err := s.channelList(list.role, list.f, x); err != nil {
 					s.lose(fmt.Errorf("who waits for channel %v: %w", a, err))
 				}
 			}
@@ -422,17 +424,17 @@ func (s *survey) channelCounts(c *channelWait, k *channel, x objects.Instance) {
 }
 
 // channelList records the operations of one list of a channel: a ring, or a Deque.
-func (s *survey) channelList(c *channelWait, f *objects.RefField, x objects.Instance, writes bool) error {
+func (s *survey) channelList(role channelRole, f *objects.RefField, x objects.Instance) error {
 	o, err := f.Object(x)
 	if err != nil || o.Addr == 0 {
 		return err
 	}
 	add := func(a target.Addr) {
-		s.roles[a] = channelRole{c, writes}
-		if writes {
-			c.writers++
+		s.roles[a] = role
+		if role.writes {
+			role.channel.writers++
 		} else {
-			c.readers++
+			role.channel.readers++
 		}
 	}
 	if d, at, is, err := shapes.TryBind[*deque](s.r.b, o); is {

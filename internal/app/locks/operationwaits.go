@@ -590,7 +590,7 @@ func (g *grapher) permits(v *answer.Verdict, l *lock) bool {
 		}
 	case !u.gives && !u.blindWaiters:
 		return false // a signal: the waiters never release it
-	case len(u.hiding) > 0:
+	case len(u.hiding) > 0 && u.unread+u.blind == 0 && !u.blindWaiters:
 		h := &u.hiding[0]
 		v.Strength = answer.StrengthPossible
 		v.Statement = v.Plus(words.HolderHidden.Of(words.N(len(u.hiding)), words.Method(compilernames.Pretty(h.method.String())), words.Method(h.call)))

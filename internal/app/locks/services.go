@@ -12,26 +12,26 @@ import (
 )
 
 // Serves reports whether a thread that waits does so again and again, as one that waits for its next work: a method of the program on its stack is in a
-// loop that is not counted, and does more in it than to wait until a condition changes. It does not if the IL can't be read.
-func Serves(ctx context.Context, p *process.Process, t *stackwalk.Thread) bool {
+// loop that is not counted, and does more in it than to wait until a condition changes. The error says which IL could not be read that may decide it.
+func Serves(ctx context.Context, p *process.Process, t *stackwalk.Thread) (bool, error) {
 	r, err := Of(p)
 	if err != nil || t.Managed == nil || t.OS == nil {
-		return false
+		return false, nil
 	}
 	reader, err := tasks.Of(p)
 	if err != nil {
-		return false
+		return false, err
 	}
 	s := &survey{r: r, ctx: ctx}
 	for f, err := range s.programFrames(t) {
 		if err != nil {
-			return false
+			return false, err
 		}
 		if serves(reader, f) {
-			return true
+			return true, nil
 		}
 	}
-	return false
+	return false, nil
 }
 
 // serves is Serves for the method of a frame.

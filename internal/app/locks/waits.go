@@ -104,6 +104,7 @@ func (r *Reader) Waits(ctx context.Context, o Options) (*answer.Waits, error) {
 		return nil, err
 	}
 	out.Verdicts = append(out.Verdicts, queued...)
+	g.unjudged(out)
 	for _, w := range listed {
 		out.Threads = append(out.Threads, *g.rows[w.thread]) // the conclusions say which of them go on soon
 	}
@@ -204,6 +205,7 @@ type grapher struct {
 
 	failed     map[*operation]bool            // a task that failed would have ended their waits, or nobody can
 	lostThings map[target.Addr]bool           // what nobody can give any more
+	blinded    []*operation                   // their waits are no finding because code can't be read
 	completing map[target.Addr]*completerList // by TaskCompletionSource: the suspended methods that complete it later
 }
 

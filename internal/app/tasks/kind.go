@@ -27,6 +27,7 @@ type Reader struct {
 	wrappers       sync.Map       // wrapperKey -> wrapperMethod
 	virtuals       virtualMethods // of modules that use semaphores
 	program        lazy.Value[*program]
+	missing        lazy.Value[MissingIL]
 	receivers      sync.Map // receiverKey -> []target.Addr
 	classes        sync.Map // *heap.Heap -> classes
 }

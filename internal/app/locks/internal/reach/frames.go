@@ -45,15 +45,22 @@ func (c *Code) Frames() ([]*Frame, error) {
 	if c.frames != nil || c.framesErr != nil {
 		return c.frames, c.framesErr
 	}
-	c.frames, c.paths = []*Frame{}, map[place]*Paths{}
+	c.frames, c.paths, c.partly = []*Frame{}, map[place]*Paths{}, map[*stackwalk.Thread]bool{}
 	for i := range c.Threads {
-		if t := &c.Threads[i]; t.Managed != nil && t.OS != nil {
-			if c.framesErr = c.walk(t); c.framesErr != nil {
-				break
-			}
+		if t := &c.Threads[i]; t.Managed != nil && t.OS != nil && c.ctx.Err() == nil {
+			err := c.walk(t)
+			c.partly[t] = err != nil
+			c.framesErr = cmp.Or(c.framesErr, err)
 		}
 	}
+	c.framesErr = cmp.Or(c.framesErr, c.ctx.Err())
 	return c.frames, c.framesErr
+}
+
+// Partly reports whether a thread may have frames of the program, further out than those of Of, that could not be read.
+func (c *Code) Partly(t *stackwalk.Thread) bool {
+	_, _ = c.Frames()
+	return c.partly[t]
 }
 
 // Of returns the frames of a thread that are known, from the innermost on.

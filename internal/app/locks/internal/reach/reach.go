@@ -46,6 +46,7 @@ type Code struct {
 	frames    []*Frame // from the innermost frame of each thread on
 	paths     map[place]*Paths
 	framesErr error
+	partly    map[*stackwalk.Thread]bool // threads with frames that could not be read
 
 	delegates    []Delegate
 	delegatesErr error
