@@ -173,8 +173,8 @@ func (g *grapher) markDescribed(d *dependent) {
 	}
 }
 
-// dependents groups the waits without a limit by what would end them.
-func (g *grapher) dependents() (out []dependent) {
+// dependents groups the waits without a limit by what would end them. With vague, waits that only IL which is missing may limit count, too.
+func (g *grapher) dependents(vague bool) (out []dependent) {
 	at := map[target.Addr]int{}
 	of := func(object target.Addr, make func() *dependent) *dependent {
 		if object == 0 {
@@ -215,7 +215,7 @@ func (g *grapher) dependents() (out []dependent) {
 		}
 	}
 	for _, w := range g.s.waits {
-		if w.join || w.more > 0 || len(w.runners) > 0 || !w.ends.IsZero() || w.timeout >= 0 || w.library {
+		if w.join || w.more > 0 || len(w.runners) > 0 || !w.ends.IsZero() && !(vague && w.vague) || w.timeout >= 0 || w.library {
 			continue
 		}
 		var d *dependent

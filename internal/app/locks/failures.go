@@ -14,7 +14,7 @@ import (
 // unended describes the waits that no code which can still run ends: a method that would have has failed, or no thread, suspended method or delegate leads
 // to one. It concludes nothing where code can't be read.
 func (g *grapher) unended(groups []*waiters, o heap.ScanOptions) ([]answer.Verdict, error) {
-	waits := g.dependents()
+	waits := g.dependents(false)
 	if len(waits) == 0 {
 		return nil, nil
 	}

@@ -1,6 +1,7 @@
 package locks
 
 import (
+	"errors"
 	"strings"
 
 	"github.com/sosgo/sosgo/dac"
@@ -10,19 +11,19 @@ import (
 
 // inlined returns the method that a frame's method calls where the stack has called, both with their signatures. In optimized code the caller may have
 // the body of SemaphoreSlim.Wait() or of BlockingCollection.Add(item), so that the stack has a method that it calls, with a token that the program
-// never gave.
-func (s *survey) inlined(f *stackwalk.Frame, md *dac.MethodDesc, called string) string {
+// never gave. unread reports that the IL of the frame's method is missing.
+func (s *survey) inlined(f *stackwalk.Frame, md *dac.MethodDesc, called string) (method string, unread bool) {
 	il, err := reach.ILOffset(f)
 	if err != nil {
-		return called
+		return called, false
 	}
 	name, _, _ := strings.Cut(called, "(")
 	class, _, _ := strings.Cut(shortMethod(name), ".")
 	method, parameters, err := s.found.tasks.CalledAt(md, il, class)
 	if err != nil {
-		return called
+		return called, errors.Is(err, dac.ErrILMissing)
 	}
-	return calls(called, method, parameters)
+	return calls(called, method, parameters), false
 }
 
 // calls returns the method that IL calls, with its signature, if it is of the class of the method that the stack has, and else that one.

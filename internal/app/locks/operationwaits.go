@@ -330,7 +330,12 @@ func (g *grapher) suspended(groups []*waiters) []answer.Verdict {
 				v.Severity = answer.SeverityWarning
 			}
 		case t.kind == answer.WaitLimiter:
-			tells = g.limiter(&v, t, s.count)
+			noted := len(g.s.gaps.Noted())
+			if tells = g.limiter(&v, t, s.count); !tells && len(g.s.gaps.Noted()) > noted {
+				for _, w := range s.groups {
+					g.blinded = append(g.blinded, w.ops...)
+				}
+			}
 		case t.kind == answer.WaitPromise && s.count > 1 && isQueue(t.typ.S):
 			v.Kind, v.Statement = answer.FindingPromises, v.Plus(words.PromisesNobody.Of())
 			v.Severity = inTurn(s.groups...)

@@ -169,7 +169,7 @@ func waitsForCallers(class string) bool {
 // place names the waiting method of the program, with file and line.
 func (g *grapher) place(row *answer.ThreadWait, w *wait) {
 	called := "" // method of the class library that the program called
-	next := false
+	next, unread := false, false
 	remote := w.waitsForSignal() // until the program's own method is met
 	var own, compiled stackwalk.Frame
 	for f := range g.s.r.walker.Walk(g.s.ctx, w.thread.Managed, w.thread.OS.Registers, stackwalk.WalkOptions{}) {
@@ -209,7 +209,7 @@ func (g *grapher) place(row *answer.ThreadWait, w *wait) {
 			f = compiled // an endpoint of the program, with the program's methods inlined
 		}
 		g.program(row, &f)
-		called = g.s.inlined(&f, md, called)
+		called, unread = g.s.inlined(&f, md, called)
 		name, _ := md.Name()
 		w.entry, w.library = slices.Contains(entryPoints, name), answer.LibraryMethod(class)
 	}
@@ -221,6 +221,7 @@ func (g *grapher) place(row *answer.ThreadWait, w *wait) {
 	}
 	w.called = called
 	w.ends = endsByItself(w, called)
+	w.vague = unread && w.timeout < 0 && (w.ends.Says == words.EndsSometime.Kind() || w.ends.Says == words.EndsCanceled.Kind()) && !strings.HasSuffix(called, "(System.Threading.CancellationToken)")
 	row.Ends = w.ends.Text
 }
 

@@ -57,6 +57,7 @@ type wait struct {
 
 	called string           // the method of the class library that the program called
 	ends   answer.Statement // how the wait can end by itself
+	vague  bool             // only IL that is missing says whether it can
 	entry  bool             // the program's entry point waits, as an async Main does
 	chain  []string         // for a task: the async methods from it to the one that waits for something else
 	until  answer.Statement // for a task: what that method waits for

@@ -114,13 +114,19 @@ func (g *grapher) undecided(list []answer.Verdict) (threads []*wait, ops []*oper
 			boxed[a] = list[i].Kind != answer.NoFinding || boxed[a]
 		}
 	}
+	vague := map[string]int{} // by method: threads in waits that may be limited
+	for _, w := range g.s.waits {
+		if w.vague {
+			vague[g.rows[w.thread].Method.S]++
+		}
+	}
 	waits := func(w *wait) bool { return !g.circled[w] && !g.described[w] }
-	for _, d := range g.dependents() {
+	for _, d := range g.dependents(true) {
 		if g.lostThings[d.object] || g.ofLibrary(&d) || !g.needsCode(&d) || told(d.object) {
 			continue
 		}
 		for _, w := range d.waits {
-			if waits(w) && g.mayBeUnended(&d, w) {
+			if waits(w) && g.mayBeUnended(&d, w) && (!w.vague || vague[g.rows[w.thread].Method.S] >= manyLost) { // one thread alone often waits for a time, again and again
 				threads = append(threads, w)
 			}
 		}
@@ -136,7 +142,7 @@ func (g *grapher) undecided(list []answer.Verdict) (threads []*wait, ops []*oper
 		}
 	}
 	for _, w := range g.s.waits {
-		if w.library || !w.ends.IsZero() || !waits(w) {
+		if w.library || !w.ends.IsZero() && !w.vague || !waits(w) {
 			continue
 		}
 		if c := g.s.boundedOf(w); c.collection != 0 && !c.items && !told(c.collection) && !g.course().collection(c.collection, 1).moves || g.enteredUnseen(w) && !told(w.object.Addr) {
