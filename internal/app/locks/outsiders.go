@@ -2,14 +2,17 @@ package locks
 
 import (
 	"cmp"
+	"errors"
 	"slices"
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/app/ilflow"
 	"github.com/sosgo/sosgo/internal/app/locks/internal/reach"
 	"github.com/sosgo/sosgo/internal/words"
 	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/stackwalk"
 )
 
 // Thresholds for waits for another process. The dump does not record when they began, so a few of them are normal:
@@ -37,9 +40,22 @@ type outsider struct {
 // outsiders describes the child processes and the servers of pipes that many wait for. Requests that wait so are judged elsewhere, by their age.
 func (g *grapher) outsiders(groups []*waiters) []answer.Verdict {
 	var list []outsider
+	vague := map[string][]*wait{} // by pipe: threads that may read from it again and again, in code that can't be read
 	for _, w := range g.s.waits {
-		if o := w.outside; o != nil && !w.library && !(o.Kind == answer.WaitStream && g.s.threadLoops(w)) {
+		o := w.outside
+		if o == nil || w.library {
+			continue
+		}
+		switch {
+		case o.Kind != answer.WaitStream || !g.s.threadLoops(w):
 			list = append(list, outsider{o.Kind, o.Target, o.Says, g.rows[w.thread].Method, 1, 1, w})
+		case g.s.loopUnread(w.thread):
+			vague[o.Target] = append(vague[o.Target], w)
+		}
+	}
+	for _, alike := range vague {
+		if len(alike) >= manyOutside {
+			g.blindThreads = append(g.blindThreads, alike...)
 		}
 	}
 	for _, w := range groups {
@@ -178,6 +194,12 @@ func (s *survey) loops(op *operation) bool {
 func (s *survey) threadLoops(w *wait) bool {
 	_, err := s.code.Frames()
 	return err != nil || slices.ContainsFunc(s.code.Of(w.thread), (*reach.Frame).MayRepeat)
+}
+
+// loopUnread reports whether only IL that is missing may show that a thread waits in a loop.
+func (s *survey) loopUnread(t *stackwalk.Thread) bool {
+	_, err := s.code.Frames()
+	return errors.Is(err, dac.ErrILMissing) && s.code.Partly(t) && !slices.ContainsFunc(s.code.Of(t), (*reach.Frame).MayRepeat)
 }
 
 // accepts reports whether a thread waits for clients, as an idle server does.

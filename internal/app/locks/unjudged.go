@@ -136,6 +136,7 @@ func (g *grapher) undecided(list []answer.Verdict) (threads []*wait, ops []*oper
 			}
 		}
 	}
+	threads = append(threads, g.blindThreads...)
 	for _, op := range g.blinded {
 		if !boxed[op.box] && !slices.Contains(ops, op) {
 			ops = append(ops, op)

@@ -203,10 +203,13 @@ type grapher struct {
 	enders      map[signal]enderList
 	found       func(target.Addr) bool // set by apart
 
-	failed     map[*operation]bool            // a task that failed would have ended their waits, or nobody can
-	lostThings map[target.Addr]bool           // what nobody can give any more
-	blinded    []*operation                   // their waits are no finding because code can't be read
-	completing map[target.Addr]*completerList // by TaskCompletionSource: the suspended methods that complete it later
+	failed     map[*operation]bool  // a task that failed would have ended their waits, or nobody can
+	lostThings map[target.Addr]bool // what nobody can give any more
+
+	// The waits that are no finding because code can't be read.
+	blinded      []*operation
+	blindThreads []*wait
+	completing   map[target.Addr]*completerList // by TaskCompletionSource: the suspended methods that complete it later
 }
 
 // byKind orders deadlocks before all others.
