@@ -51,7 +51,7 @@ var conclusions = []struct {
 		OneHashCode, Collisions, TimerOverlaps, Overwritten, EndsBefore, AwaitFinalizer, BlocksOf, HandlesOf, BlocksOfArrays, HandlesOfArrays}},
 	{append(slices.Clip(queue), answer.StackComplete), []*Sentence{ItemsSignal, BehindLock}},
 	{append(slices.Clip(onHeap), answer.StackComplete), []*Sentence{OutsideSilent, OutputUnread}},
-	{queue, []*Sentence{AbandonedWaiters, RedisSilent, DatabaseSilent, DatabaseUnopened, ServerSilent, Backlog, OneInBacklog, WaitForConnection, RequestsWait, PoolWithoutWork}},
+	{queue, []*Sentence{AbandonedWaiters, RedisSilent, DatabaseSilent, DatabaseUnopened, ServerSilent, ServerUnopened, Backlog, OneInBacklog, WaitForConnection, RequestsWait, PoolWithoutWork}},
 
 	// An object that is missing, or a root, would change the numbers or refute it.
 	{wholeHeap, []*Sentence{Fragmented, NativeMemory}},

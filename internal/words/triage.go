@@ -83,6 +83,7 @@ var (
 	TimersOf           = say("timers of connections", "the timers of the connections of the pool {pool} that wait for the server")
 	DeadlinesOf        = say("deadlines of commands", "the deadlines of the commands that run on the connections of the pool {pool}, and the time of the dump")
 	ServerSilent       = say("server that does not answer", "{slow} of {requests request|requests} to {server}{proxy?} wait for {what}, the oldest for at least {age}")
+	ServerUnopened     = say("server with which no connection is opened", "{waiting request waits|requests wait} for a connection to {server}{proxy?}{opening}, and no other is open; the dump does not record since when")
 	ByProxy            = say("proxy on the way to a server", " by way of the proxy {proxy}")
 	ServedSilent       = say("requests that wait for a server", "{slow} of {requests request|requests} that the process serves{oldest?} {slow:waits|wait} for {what}: {routes}")
 	MoreBehind         = say("requests that wait behind others", "; {waiting} more {waiting:waits|wait} for {thing} behind {others:it|them}")

@@ -166,6 +166,12 @@ func httpClients(_ context.Context, q *Answers) (view, error) {
 				f.Next = append(f.Next, "requests")
 			}
 			v.found = append(v.found, *f)
+		} else if neverOpened(p, waiting) && !own[p.Address] {
+			f, missing := q.unopened(p, waiting, len(list.Noted()) == 0)
+			if v.miss(missing); f != nil {
+				f.Next = []string{"httpclients", "requests"}
+				v.found = append(v.found, *f)
+			}
 		}
 		// The time is fresh if a request is served, because the server notes the time on its connection.
 		if len(p.Waiting) == 0 || p.Disposed || !full(p) || list.Fresh && len(q.served()) > 0 && moves(p) {
