@@ -9,7 +9,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// neverOpened reports whether many requests of a pool wait for connections, none of which was opened, and the dump does not record since when any of them waits.
+// neverOpened reports whether many requests of a pool wait for connections, none was opened, and the dump does not record since when any of them waits.
 // A connection is usually opened in a moment, so few dumps of a healthy process show this.
 func neverOpened(p *answer.HTTPPool, waiting []answer.HTTPWait) bool {
 	if p.Disposed || len(waiting) < manySlow || len(p.Running) > 0 || p.Opening.Err() != nil || p.Opening.Value == 0 || p.Count.Err() != nil || p.Count.Value > p.Opening.Value {

@@ -12,7 +12,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestNeverOpened: requests that the process serves wait for connections of which none was opened, and neither a time limit nor the server records since when. Where
+// TestNeverOpened: requests that the process serves wait for connections, none was opened, and neither a time limit nor the server records since when. Where
 // no request that it serves does, or some are served otherwise, it is only unknown. With a connection that was opened, or an age, it is judged by ages alone.
 func TestNeverOpened(t *testing.T) {
 	unknown := answer.Missing[int64](target.ErrUnsupported)
