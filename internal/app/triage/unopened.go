@@ -48,7 +48,8 @@ func (q *Answers) unopened(p *answer.HTTPPool, waiting []answer.HTTPWait, whole 
 		behind++
 	}
 	if behind < manySlow || 2*behind < len(all) {
-		return nil, target.Unsupportedf("since when %d requests to %s wait for a connection: none has been opened, and only time limits and a server's clock record the time", len(waiting), words.Server(p.Host, p.Port).Text)
+		return nil, target.Unsupportedf("since when %d requests to %s wait for a connection: none has been opened, and only time limits and a server's clock record the time",
+			len(waiting), words.Server(p.Host, p.Port).Text)
 	}
 	opening := words.BeingOpened.Of(words.N(p.Opening.Value))
 	x := answer.Conclude(answer.FindingDependency, words.ServerUnopened.Of(words.N(len(waiting)), words.Server(p.Host, p.Port), byProxy(p), opening),
