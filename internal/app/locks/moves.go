@@ -1,6 +1,7 @@
 package locks
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -184,13 +185,40 @@ func (g *grapher) heldBy(l *lock, holders []*stackwalk.Thread, waiting int) (ans
 	for _, t := range holders {
 		out = min(out, c.releases(t, waiting, 0))
 	}
+	unread := slices.ContainsFunc(holders, g.s.codeUnread)
 	switch {
+	case out < isMoment && unread && !slices.ContainsFunc(holders, func(t *stackwalk.Thread) bool { return !g.threadMoves(t) && !g.transferring(t) }):
+		if l != nil {
+			g.blindThreads = append(g.blindThreads, g.waitsFor(l)...)
+		}
+		return answer.NoFinding, "", isMoment // its code would say for how long
+	case out == isStuck && unread:
+		return answer.FindingHeld, answer.SeverityWarning, out // what it waits for may go on
 	case out == isStuck:
 		return answer.FindingHeld, "", out
 	case out == isBusy, out == isAsking && waiting >= manyTurns:
 		return answer.FindingHeld, answer.SeverityWarning, out
 	}
 	return answer.NoFinding, "", out
+}
+
+// codeUnread reports whether a thread has code of the program without its IL.
+func (s *survey) codeUnread(t *stackwalk.Thread) bool {
+	if t.OS == nil || t.Managed == nil {
+		return false
+	}
+	_, err := s.code.Frames()
+	return errors.Is(err, dac.ErrILMissing) && s.code.Partly(t)
+}
+
+// waitsFor returns the waits for a lock.
+func (g *grapher) waitsFor(l *lock) (out []*wait) {
+	for _, w := range g.s.waits {
+		if w.lock == l {
+			out = append(out, w)
+		}
+	}
+	return out
 }
 
 // releases judges a thread that holds a lock. One that runs moves on, unless it is in a loop that has no way out or only reads; if no loop has begun

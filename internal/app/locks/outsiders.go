@@ -2,12 +2,10 @@ package locks
 
 import (
 	"cmp"
-	"errors"
 	"slices"
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/app/ilflow"
 	"github.com/sosgo/sosgo/internal/app/locks/internal/reach"
 	"github.com/sosgo/sosgo/internal/words"
@@ -198,8 +196,7 @@ func (s *survey) threadLoops(w *wait) bool {
 
 // loopUnread reports whether only IL that is missing may show that a thread waits in a loop.
 func (s *survey) loopUnread(t *stackwalk.Thread) bool {
-	_, err := s.code.Frames()
-	return errors.Is(err, dac.ErrILMissing) && s.code.Partly(t) && !slices.ContainsFunc(s.code.Of(t), (*reach.Frame).MayRepeat)
+	return s.codeUnread(t) && !slices.ContainsFunc(s.code.Of(t), (*reach.Frame).MayRepeat)
 }
 
 // accepts reports whether a thread waits for clients, as an idle server does.

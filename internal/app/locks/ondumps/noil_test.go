@@ -76,7 +76,11 @@ func TestWithoutIL(t *testing.T) {
 			if len(with.Findings) == 0 {
 				var says []string
 				for i := range without.Findings {
-					says = append(says, without.Findings[i].Text)
+					f := &without.Findings[i]
+					if f.Kind == answer.FindingHeld && f.Severity == answer.SeverityWarning && strings.Contains(f.Text, " itself waits for ") {
+						continue // who holds and who waits is read without IL, and not whether it goes on
+					}
+					says = append(says, f.Text)
 				}
 				assert.Empty(t, says, "nothing is wrong with the process")
 			}
