@@ -716,8 +716,8 @@ export interface StringCount {
 
 export interface Suspect {
   args?: Array<Arg> | null; atLeast?: boolean; awaits?: string | null; chain?: Statement; colliding?: number; dead?: number;
-  delegate?: boolean; elements?: number | null; holders?: Array<GroupHolder> | null; kept?: Statement; kind: string; link?: string | null;
-  literals?: boolean; locals?: Array<AsyncLocalValues> | null; members?: TypeCount; name?: string | null;
+  delegate?: boolean; elements?: number | null; ends?: Statement; holders?: Array<GroupHolder> | null; kept?: Statement; kind: string;
+  link?: string | null; literals?: boolean; locals?: Array<AsyncLocalValues> | null; members?: TypeCount; name?: string | null;
   others?: Array<GroupReferrers> | null; owner?: PathObject; path?: RootPath; point?: PathObject; remedy?: Statement; retained: number;
   roots?: number; says?: string; share: number; strength?: string; targets?: Array<TypeCount> | null; text: string; turnover?: Statement;
   types?: Array<TypeCount> | null; verdict: string;
