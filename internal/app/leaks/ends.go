@@ -11,6 +11,7 @@ import (
 	"github.com/sosgo/sosgo/internal/app/leaks/internal/says"
 	"github.com/sosgo/sosgo/internal/app/tasks"
 	"github.com/sosgo/sosgo/metadata"
+	"github.com/sosgo/sosgo/target"
 )
 
 // ends states that a suspect lives no longer than calls that are under way, if nothing else keeps it, and none of these stands in a loop that may go on for
@@ -100,17 +101,9 @@ func (f *finder) frameEnds(nodes []graph.Node) string {
 	if err != nil {
 		return ""
 	}
-	loops, err := ilflow.All(body.Code)
-	if s.Frame.Index > 0 && err == nil { // the place of the innermost method is not exact in optimized code
-		place, err := code.PlaceAt(s.Frame.IP - 1)
-		if err != nil {
-			return ""
-		}
-		at, known, err := code.ILOffset(place)
-		if err != nil || !known {
-			return ""
-		}
-		loops, err = ilflow.Around(body.Code, at)
+	loops, err := ilflow.All(body.Code) // the place of the innermost method is not exact in optimized code
+	if s.Frame.Index > 0 {
+		loops, err = f.loopsAt(s.Frame.IP-1, body.Code)
 	}
 	if err != nil || !finite(&body, loops, func(t metadata.Token) string { return tasks.MemberName(meta, t) }) {
 		return ""
@@ -120,6 +113,23 @@ func (f *finder) frameEnds(nodes []graph.Node) string {
 		return ""
 	}
 	return name
+}
+
+// loopsAt returns the loops of a method around an address in its machine code.
+func (f *finder) loopsAt(ip target.Addr, il []byte) (ilflow.Loops, error) {
+	code := dac.CodeOf(f.r.Runtime())
+	place, err := code.PlaceAt(ip)
+	if err != nil {
+		return nil, err
+	}
+	at, known, err := code.ILOffset(place)
+	if err == nil && !known {
+		err = target.Unsupportedf("no IL offset")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return ilflow.Around(il, at)
 }
 
 // finite reports whether each of some loops of a method counts, or goes through elements that are there: not those that others go on adding.

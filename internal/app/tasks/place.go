@@ -171,9 +171,9 @@ func (c *lastCall) through(in *metadata.Instruction) {
 // iterator that has not begun.
 const firstYield = -4
 
-// awaitSites finds the awaits in the IL of a MoveNext, and the places at which an async iterator returns elements; member names a field or a method. Compilers suspend a method in this order: GetAwaiter
-// returns the awaiter; the state's number is stored in <>1__state (and in a local); the awaiter is stored in its field. Mono's compiler stores
-// the awaiter first, and passes the field to the builder after it has stored the number.
+// awaitSites finds the awaits in the IL of a MoveNext, and the places at which an async iterator returns elements; member names a field or a method.
+// Compilers suspend a method in this order: GetAwaiter returns the awaiter; the state's number is stored in <>1__state (and in a local); the awaiter is stored
+// in its field. Mono's compiler stores the awaiter first, and passes the field to the builder after it has stored the number.
 func awaitSites(member func(metadata.Token) string, il []byte) (map[int32]awaitSite, error) {
 	out := map[int32]awaitSite{}
 	var number, state int32 = notSuspended, notSuspended // the last constant and the last stored state
