@@ -2,6 +2,7 @@ package secrets
 
 import (
 	"context"
+	"strings"
 
 	"github.com/sosgo/sosgo/internal/encoding/utf16text"
 	"github.com/sosgo/sosgo/target"
@@ -28,6 +29,26 @@ func Masked(ctx context.Context, text string) string {
 		return mask(text)
 	}
 	return text
+}
+
+// cutMark marks the end of a text that was cut.
+const cutMark = "\u2026"
+
+// CutEnd returns the beginning of a text as it may be shown where mask masks: what ends it may begin a secret, which mask knows only with
+// a mark of the cut behind it. What shows a part of a text without such a mark calls it for the part. A nil mask changes nothing.
+func CutEnd(part string, mask func(string) string) string {
+	if mask == nil || part == "" {
+		return part
+	}
+	return strings.TrimSuffix(mask(part+cutMark), cutMark)
+}
+
+// Cut returns a text, or CutEnd of it if it is a part of one, for an answer in ctx.
+func Cut(ctx context.Context, text string, whole bool) string {
+	if whole {
+		return text
+	}
+	return CutEnd(text, MaskOf(ctx))
 }
 
 // MostElements is how many elements are looked at. More are hidden.

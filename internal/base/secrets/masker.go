@@ -546,10 +546,88 @@ func longest(list []string, text string, i int) int {
 		for n < len(v) && i+n < len(text) && v[n] == text[i+n] {
 			n++
 		}
-		rest := strings.TrimPrefix(strings.TrimPrefix(text[i+n:], `\"`), `"`) // a quote may stand between the text and its ellipsis
-		if strings.HasPrefix(rest, "…") || strings.HasPrefix(rest, "...") || strings.HasPrefix(rest, `\u2026`) {
+		if end, ok := cutWithin(text[i:], n); ok {
+			return end
+		}
+	}
+	return 0
+}
+
+// cutWithin returns where a text was cut after n bytes that it shares with a value. The last of these may begin an escape: a value may have an
+// ampersand itself.
+func cutWithin(text string, n int) (end int, ok bool) {
+	for at := n; at >= max(cutKnown, n-longestEntity); at-- {
+		if at < n && strings.IndexByte(escapeChars, text[at]) < 0 {
+			continue
+		}
+		if part, ok := cutOff(text[at:]); ok {
+			return at + part, true
+		}
+	}
+	return 0, false
+}
+
+// cutOff reports whether a text ends before rest because it was cut: a mark of that follows, perhaps behind a quote. part is the length of the
+// beginning of an escape before the mark, such as \u00.
+func cutOff(rest string) (part int, ok bool) {
+	const marks = "\\%&\"." + "\u2026" // what follows begins with one of their bytes
+	if rest == "" || strings.IndexByte(marks, rest[0]) < 0 {
+		return 0, false
+	}
+	for _, part := range []int{0, escapeBegun(rest)} {
+		end := rest[part:]
+		for _, quote := range []string{`\"`, `"`, "&#34;", "&quot;"} {
+			if behind, ok := strings.CutPrefix(end, quote); ok {
+				end = behind
+				break
+			}
+		}
+		if strings.HasPrefix(end, "\u2026") || strings.HasPrefix(end, "...") || strings.HasPrefix(end, `\u2026`) {
+			return part, true
+		}
+	}
+	return 0, false
+}
+
+// escapeBegun returns the length of the beginning of an escape, or of an escape of its first character (%25, \\), at the start of a text.
+func escapeBegun(text string) int {
+	hex := func(at, most int) int {
+		for end := min(at+most, len(text)); at < end; at++ {
+			if _, ok := hexAt(text, at, 1); !ok {
+				break
+			}
+		}
+		return at
+	}
+	n := 1
+	switch text[0] {
+	case '%':
+		for strings.HasPrefix(text[n:], "25") {
+			n += len("25")
+		}
+		return hex(n, 1)
+	case '&':
+		for strings.HasPrefix(text[n:], "amp;") {
+			n += len("amp;")
+		}
+		for n < min(len(text), longestEntity) && (text[n] == '#' || isAlphanumeric(text[n])) {
+			n++
+		}
+		return n
+	case '\\':
+		n = escapes(text, 0)
+		if n == len(text) {
 			return n
 		}
+		switch text[n] {
+		case 'u':
+			return hex(n+1, 3)
+		case 'x':
+			return hex(n+1, 1)
+		case 'U':
+			return hex(n+1, 7)
+		}
+		return n
 	}
 	return 0
 }
