@@ -103,7 +103,7 @@ func (r *Runtime) StringAt(a target.Addr, limit int) (string, error) {
 		return "", fmt.Errorf("string %016x: %w", uint64(a), err)
 	}
 	if uint32(limit) < n {
-		b = utf16text.WholeEnd(b)
+		return utf16text.String(utf16text.WholeEnd(b)) + "\u2026", nil
 	}
 	return utf16text.String(b), nil
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/base/secrets"
 	"github.com/sosgo/sosgo/internal/base/workers"
 	"github.com/sosgo/sosgo/target"
 )
@@ -48,7 +49,7 @@ func (c *stringContents) Each(yield func(answer.StringCount, error) bool) error 
 		return err
 	}
 	read := func() func(int, *[]answer.StringCount) {
-		r := newContentReader(c.h, sorted)
+		r := newContentReader(c.ctx, c.h, sorted)
 		return func(i int, list *[]answer.StringCount) {
 			*list = (*list)[:0]
 			r.read(i, func(s *answer.StringCount) { *list = append(*list, *s) })
@@ -85,7 +86,7 @@ func (c *stringContents) Format(newRow func() answer.AppendStringCount, emit fun
 		missing []error
 	}
 	read := func() func(int, *rows) {
-		r, row := newContentReader(c.h, sorted), newRow()
+		r, row := newContentReader(c.ctx, c.h, sorted), newRow()
 		return func(i int, b *rows) {
 			b.out, b.missing = b.out[:0], b.missing[:0]
 			r.read(i, func(s *answer.StringCount) {
@@ -112,10 +113,11 @@ type contentReader struct {
 	rows, spare []stringRow
 	buf         []byte
 	row         answer.StringCount
+	mask        func(string) string // nil without masking
 }
 
-func newContentReader(h *Heap, sorted *sortedStrings) *contentReader {
-	return &contentReader{sorted: sorted, text: textReader{target.NewWindow(h.mem)}}
+func newContentReader(ctx context.Context, h *Heap, sorted *sortedStrings) *contentReader {
+	return &contentReader{mask: secrets.MaskOf(ctx), sorted: sorted, text: textReader{target.NewWindow(h.mem)}}
 }
 
 // textBatch is how many strings are read together.
@@ -142,7 +144,10 @@ func (c *contentReader) readBatch(rows []stringRow, visit func(*answer.StringCou
 	c.buf = c.buf[:0]
 	for i := range rows {
 		if errs[i] == nil {
-			c.buf, _, errs[i] = c.text.append(c.buf, rows[i].first, length[i], comparedChars)
+			from, whole := len(c.buf), false
+			if c.buf, whole, errs[i] = c.text.append(c.buf, rows[i].first, length[i], comparedChars); !whole && c.mask != nil {
+				c.buf = append(c.buf[:from], secrets.CutEnd(string(c.buf[from:]), c.mask)...)
+			}
 		}
 		ends[i] = len(c.buf)
 	}

@@ -116,7 +116,7 @@ func (r *Collections) Summary(ctx context.Context, o Object, most int) (*answer.
 			return s, err
 		}
 		if start, _ := answer.CutText(text, LineChars); start != text {
-			text, s.More = start, true
+			text, s.More = secrets.Cut(ctx, start, false), true
 		}
 		s.Text = &text
 		return s, nil
@@ -172,7 +172,7 @@ func referred(v Value) (f answer.Referred) {
 		f.At, f.MethodTable, f.IsArray, f.IsString = o.Addr, o.Type.MT.Addr, o.Type.MT.IsArray(), o.IsString()
 		switch {
 		case f.IsString:
-			f.String, _ = o.Text(StringChars)
+			f.String, _ = o.Start(StringChars)
 		case o.IsBoxed():
 			f.At += dac.ObjectHeaderBytes
 			if b := o.Boxed(); b.Kind() != KindStruct && !o.Type.IsEnum() {

@@ -170,6 +170,9 @@ func (d *describer) string(a *answer.Object, o Object) {
 		a.StringStart, a.StringErr = s, err
 		return
 	}
+	if a.Length != nil && *a.Length > StringChars {
+		s = secrets.CutEnd(s, d.mask)
+	}
 	a.String = &s
 }
 

@@ -129,6 +129,16 @@ func (r *RefField) Text(x Instance, limit int) (text string, ok bool, err error)
 	return text, err == nil, err
 }
 
+// Start is Text with an ellipsis where it is cut.
+func (r *RefField) Start(x Instance, limit int) (text string, ok bool, err error) {
+	o, err := r.Object(x)
+	if err != nil || o.Addr == 0 {
+		return "", false, err
+	}
+	text, err = o.heldStart(limit, r.field.declared)
+	return text, err == nil, err
+}
+
 // An IntField is a field that holds an integer of any width, a bool, a char, an enum, a pointer or a native integer.
 type IntField struct {
 	place

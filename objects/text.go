@@ -28,6 +28,21 @@ func (o Object) Text(limit int) (string, error) {
 	return string(b), err
 }
 
+// cutMark ends a text that goes on.
+const cutMark = "\u2026"
+
+// Start is Text with an ellipsis where it is cut: who reads a part knows that it is one, and so does what masks secrets. Answers show it.
+func (o Object) Start(limit int) (string, error) {
+	s, err := o.Text(limit)
+	if err != nil || limit < 0 {
+		return s, err
+	}
+	if n, err := o.Length(); err == nil && int64(n) > int64(limit) {
+		s += cutMark
+	}
+	return s, nil
+}
+
 // plainText returns the text of an ASCII string that can be read without a copy, as most can. It allocates once.
 func (o Object) plainText(limit int) (string, bool) {
 	if !o.IsString() {
@@ -68,12 +83,27 @@ func (o Object) plainText(limit int) (string, bool) {
 
 // heldText is Text for the object that a reference of a declared type leads to. If that is String, another object is damage, and no wrong question.
 func (o Object) heldText(limit int, declared func() (*Type, error)) (string, error) {
-	if o.Addr != 0 && !o.IsString() {
-		if t, err := declared(); err == nil && t != nil && t.IsString() {
-			return "", target.CorruptHeapf("a reference to a string leads to %016x, which is no string", uint64(o.Addr))
-		}
+	if err := o.isHeldText(declared); err != nil {
+		return "", err
 	}
 	return o.Text(limit)
+}
+
+// heldStart is heldText for Start.
+func (o Object) heldStart(limit int, declared func() (*Type, error)) (string, error) {
+	if err := o.isHeldText(declared); err != nil {
+		return "", err
+	}
+	return o.Start(limit)
+}
+
+func (o Object) isHeldText(declared func() (*Type, error)) error {
+	if o.Addr != 0 && !o.IsString() {
+		if t, err := declared(); err == nil && t != nil && t.IsString() {
+			return target.CorruptHeapf("a reference to a string leads to %016x, which is no string", uint64(o.Addr))
+		}
+	}
+	return nil
 }
 
 // WriteText writes the text of a string as Text returns it, through a buffer of fixed size. On an error it has written

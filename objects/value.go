@@ -253,6 +253,15 @@ func (v Value) Text(limit int) (string, error) {
 	return o.heldText(limit, v.Type)
 }
 
+// Start is Text with an ellipsis where it is cut.
+func (v Value) Start(limit int) (string, error) {
+	o, err := v.Object()
+	if err != nil {
+		return "", err
+	}
+	return o.heldStart(limit, v.Type)
+}
+
 // errNull is the error for a null reference where an object is needed.
 var errNull = fmt.Errorf("a reference is %w", target.ErrNull)
 

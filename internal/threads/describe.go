@@ -257,7 +257,7 @@ func describeObject(a target.Addr, r *objects.Reader, gaps *answer.Gaps) (name a
 		return gaps.Text("", fmt.Errorf("object %016x: %w", uint64(a), err)), text
 	}
 	if o.IsString() {
-		s, err := o.Text(maxInline)
+		s, err := o.Start(maxInline)
 		text = answer.QuotedText{Text: gaps.Text(s, err), Present: true}
 	}
 	return name, text

@@ -45,7 +45,7 @@ func (d *describer) details(a target.Addr, text string) answer.Statement {
 		if err != nil {
 			continue
 		}
-		switch s, err := value.Text(maxDetail); {
+		switch s, err := value.Start(maxDetail); {
 		case says == nil:
 			parts = append(parts, words.ThrownObject.Of(words.Text(value.Inline(maxDetail))))
 		case err == nil && s != "" && !strings.Contains(text, "'"+s+"'"):

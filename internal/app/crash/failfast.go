@@ -164,7 +164,7 @@ func stringAt(rt *dac.Runtime, r *objects.Reader, a target.Addr, interior bool) 
 	if err != nil || !o.IsString() {
 		return answer.Text{}, false
 	}
-	s, err := o.Text(maxMessage)
+	s, err := o.Start(maxMessage)
 	return answer.Text{S: s, Err: err}, true
 }
 

@@ -98,7 +98,7 @@ func (r *Reader) Scopes(o objects.Object) []string {
 // object.
 func (r *Reader) scope(o objects.Object) string {
 	if o.IsString() {
-		s, err := o.Text(limits.RequestText)
+		s, err := o.Start(limits.RequestText)
 		r.Note(err)
 		return s
 	}
@@ -132,7 +132,7 @@ func (r *Reader) scope(o objects.Object) string {
 		if r.Note(err); err != nil || !s.IsString() {
 			continue
 		}
-		text, err := s.Text(scopeText)
+		text, err := s.Start(scopeText)
 		if r.Note(err); err == nil {
 			parts = append(parts, scopePair(strings.TrimPrefix(f.Name, "_"), text))
 		}

@@ -95,7 +95,7 @@ func valueOf(s *objects.StaticField) objects.Value {
 
 // pair returns an entry of a dictionary from names to values. A string is its text, another value its one-line form.
 func (r *Reader) pair(g *answer.Gaps, i objects.CollectionItem) answer.NamedValue {
-	name, err := i.Key.Text(limits.RequestText)
+	name, err := i.Key.Start(limits.RequestText)
 	if err != nil {
 		g.Note(err)
 		name = answer.Absent(err)
@@ -114,7 +114,7 @@ func (r *Reader) text(g *answer.Gaps, v objects.Value) answer.Text {
 			return g.Text("", err)
 		}
 		if o.Type.IsString() {
-			return g.Text(o.Text(limits.SettingText))
+			return g.Text(o.Start(limits.SettingText))
 		}
 	}
 	return answer.Text{S: v.Plain(limits.RequestText)}

@@ -106,7 +106,7 @@ func (r Reading) TextAt(f *objects.RefField, x objects.Instance) answer.Text {
 	if f == nil || !f.Has() {
 		return answer.Text{}
 	}
-	s, _, err := f.Text(x, limits.RequestText)
+	s, _, err := f.Start(x, limits.RequestText)
 	return r.Text(s, err)
 }
 

@@ -163,7 +163,7 @@ func (q *query) plain(f *objects.RefField, x objects.Instance) string {
 	o, err := f.Object(x)
 	if err == nil && o.IsString() {
 		var s string
-		if s, err = o.Text(limits.RequestText); err == nil {
+		if s, err = o.Start(limits.RequestText); err == nil {
 			return s
 		}
 	}

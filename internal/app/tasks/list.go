@@ -260,7 +260,7 @@ func (r *Reader) Exception(g *answer.Gaps, a target.Addr) (answer.TaskException,
 	out := answer.TaskException{Object: o.Addr, Type: g.Text(name, err)}
 	e, x, err := objects.BindObject[*exceptionShape](r.b, o)
 	if err == nil {
-		out.Message.S, _, err = e.Message.Text(x, messageChars)
+		out.Message.S, _, err = e.Message.Start(x, messageChars)
 	}
 	out.Message = g.Text(out.Message.S, err)
 	cause, err := r.causeOf(o)

@@ -11,6 +11,7 @@ import (
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/base/limits"
+	"github.com/sosgo/sosgo/internal/base/secrets"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -180,8 +181,8 @@ func (f *finder) repeatedStrings(ctx context.Context) (list []answer.RepeatedStr
 		}
 		s := &f.contents[i]
 		row := answer.RepeatedString{Count: s.Count, Wasted: s.Size * (s.Count - 1), Address: s.First}
-		text, _, err := f.h.StringText(s.First, heap.ComparedChars)
-		row.Text = f.a.Text(text, err)
+		text, whole, err := f.h.StringText(s.First, heap.ComparedChars)
+		row.Text = f.a.Text(secrets.Cut(ctx, text, whole), err)
 		row.Holders, _ = f.holders(strings, uint32(i)+1)
 		row.Holders = row.Holders[:min(len(row.Holders), stringHolders)]
 		list = append(list, row)

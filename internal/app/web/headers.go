@@ -58,7 +58,7 @@ func (q *query) storedHeaders(out *answer.Request, f *objects.RefField, x object
 }
 
 func (q *query) item(out *answer.Request, item objects.CollectionItem) {
-	name, err := item.Key.Text(limits.RequestText)
+	name, err := item.Key.Start(limits.RequestText)
 	if err != nil {
 		q.out.Note(err)
 		return
@@ -98,7 +98,7 @@ func (q *query) stringValues(v objects.Value) (string, bool, error) {
 		return "", false, err
 	}
 	if o.IsString() {
-		t, err := o.Text(limits.RequestText)
+		t, err := o.Start(limits.RequestText)
 		return t, true, err
 	}
 	a, err := o.Array()
@@ -107,7 +107,7 @@ func (q *query) stringValues(v objects.Value) (string, bool, error) {
 	}
 	var all []string
 	for i := range min(a.Len, limits.RequestHeaders) {
-		t, err := a.At(i).Text(limits.RequestText)
+		t, err := a.At(i).Start(limits.RequestText)
 		if err != nil {
 			return "", false, err
 		}

@@ -222,7 +222,7 @@ func (q *sessionQuery) rests(store target.Addr, o objects.Object) (bool, error) 
 	if !ok {
 		return false, nil
 	}
-	key := q.g.Text(s.Key.Value(x).Text(limits.RequestText))
+	key := q.g.Text(s.Key.Value(x).Start(limits.RequestText))
 	row := q.row(store, key, o.Addr)
 	row.ID = answer.Text{S: guid(id)}
 	rest := &answer.RestingSession{Entry: o.Addr, Address: value.Addr, Bytes: int64(a.Len), Accessed: answer.Missing[time.Time](objects.ErrNoField)}

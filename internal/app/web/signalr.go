@@ -93,7 +93,7 @@ func (r *Reader) hub(g shapes.Reading, o objects.Object, s *hubManager, x object
 				out.More++
 				continue
 			}
-			c := answer.SignalRConnection{ID: g.Text(item.Key.Text(limits.RequestText))}
+			c := answer.SignalRConnection{ID: g.Text(item.Key.Start(limits.RequestText))}
 			if context, err := item.Value.Object(); err != nil {
 				g.Note(err)
 			} else {
@@ -112,7 +112,7 @@ func (r *Reader) hub(g shapes.Reading, o objects.Object, s *hubManager, x object
 				g.Note(target.Unsupportedf("hub %x has more than %d groups: the others are not listed", uint64(o.Addr), limits.HubConnections))
 				break
 			}
-			group := answer.SignalRGroup{Name: g.Text(item.Key.Text(limits.RequestText))}
+			group := answer.SignalRGroup{Name: g.Text(item.Key.Start(limits.RequestText))}
 			members, err := item.Value.Object()
 			if err == nil {
 				group.Connections = r.countOf(g, r.items.ObjectsIn(members))

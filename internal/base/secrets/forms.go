@@ -222,6 +222,7 @@ func namedForms() []form {
 		{kind: KindOption, cues: nameCues, may: mayBeOption, not: isNoArgument,
 			re: compiled(`(?i)(?:^|[\s\x00"'\[,])--?[a-z0-9-]*(?:` + strong + `|token|auth-?key|pass|\bpw)(?:[ =:\x00]|"?,\s*|\r?\n(?:- )?)` + value)},
 		{kind: KindPair, cues: nameCues, re: compiled(`(?i)(?:^|[^a-z])(?:[a-z0-9]+[_.:-])*[a-z0-9]*(?:` + strong + `)\\*["']?\]?\s*[=:]\s*` + value), may: mayBeAssigned, not: isNoPair},
+		{kind: KindPair, cues: nameCues, may: mayBeConnection, scan: inConnections},
 		{kind: KindPair, cues: []string{"_pass", "_pw", "_token"}, re: compiled(`\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*_(?:PASS|PW|TOKEN)\s*=\s*` + value), not: isNoPair}, // of the environment
 		{kind: KindPair, cues: []string{"_pw", "-pw", "_psw", "-psw", `pw"`, "pw'", "pw=", "pw:", "pw ", `pw\`, `psw"`, "psw'", "psw=", "psw:", "psw ", `psw\`, "pswd"},
 			re: compiled(`\b(?:[A-Za-z0-9]+[_-])*(?:[a-z0-9]+P|(?:[A-Za-z0-9]+[_-])[Pp])(?i:w|sw|swd)\\*["']?\s*[=:]\s*` + value), not: isNoPair},
@@ -460,7 +461,7 @@ func find(text string, own func(matched string) bool) []Span {
 				}
 				continue
 			}
-			if v := text[s.Start:s.End]; !shown[strings.ToLower(strings.Trim(v, "*."))] && !placeholder(v) && (f.kind != KindHeader || !prose(v)) {
+			if v := text[s.Start:s.End]; !shown[strings.ToLower(strings.Trim(v, "*."))] && !placeholder(text, s.Start, s.End) && (f.kind != KindHeader || !prose(v)) {
 				out = append(out, s)
 			}
 		}
@@ -495,19 +496,23 @@ func inBraces(v string) (inner string, ok bool) {
 	return v[1 : len(v)-1], true
 }
 
-// placeholder reports whether a value is a placeholder: ${X}, {0}, %X%, <X>.
-func placeholder(v string) bool {
-	if inner, ok := inBraces(v); ok && strings.Contains(inner, ";") {
+// placeholder reports whether a value is nothing but a placeholder: ${X}, $(X), {0}, {{X}}, %X%, <X>, $X.
+func placeholder(text string, from, to int) bool {
+	const longest = 128
+	switch v := text[from:to]; v {
+	case "{", "${", "$(", "<", "{{":
+		return true
+	}
+	if strings.IndexByte("{<$%", text[from]) < 0 {
 		return false
 	}
-	switch v[0] {
-	case '{', '<', '$':
-		return len(v) > 1 && strings.IndexByte("{}<>(ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789", v[1]) >= 0 || v == "{"
-	case '%':
-		return len(v) > 2 && v[len(v)-1] == '%'
-	}
-	return false
+	// A form may have ended the value at the closing bracket.
+	m := placeholderForm().FindStringIndex(text[from:min(len(text), max(to, from+longest))])
+	return m != nil && from+m[1] >= to
 }
+
+// placeholderForm matches a placeholder with what may follow it.
+var placeholderForm = compiled(`^(?:\$?\$\{[\w .:/|?@#,()-]+\}|\$\{\{[^{}]+\}\}|\$\([^()\r\n]+\)|\{[\w.:,#-]+\}|\{\{[^{};]+\}\}|\{\w+=[^;]*\}|<[\pL\d_ .:/*|'-]+>|\$[A-Z_][A-Z0-9_]*|\$\d|%[\w.:-]+%)(?:[\s;,&"'<>)\]}\\]|$)`)
 
 // disjoint returns spans in order, those that overlap as one, of the kind of the first in the list.
 func disjoint(list []Span) []Span {

@@ -116,11 +116,25 @@ func (m *Masker) Add(value string, kind Kind) {
 		return
 	}
 	m.add(value, kind)
-	if inner, ok := inBraces(value); ok && kind == KindPair {
-		m.add(inner, kind)
+	if kind == KindPair {
+		m.addUndoubled(value)
 	}
 	if kind == KindHeader {
 		m.add(passwordIn(value), kind)
+	}
+}
+
+// addUndoubled adds what a value of a connection string stands for: without braces, and without the second of two quotes or braces.
+func (m *Masker) addUndoubled(value string) {
+	if inner, ok := inBraces(value); ok {
+		m.add(inner, KindPair)
+		m.add(strings.ReplaceAll(inner, "}}", "}"), KindPair)
+	}
+	bare := plain(value)
+	for _, quote := range []string{`"`, "'"} {
+		if s := strings.ReplaceAll(bare, quote+quote, quote); s != bare {
+			m.add(s, KindPair)
+		}
 	}
 }
 

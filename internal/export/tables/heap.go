@@ -7,6 +7,7 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/base/secrets"
 	"github.com/sosgo/sosgo/internal/export/pieces"
 	"github.com/sosgo/sosgo/query"
 	"github.com/sosgo/sosgo/target"
@@ -187,9 +188,14 @@ func (p *Input) stringPieces(context.Context) (func(*pieces.Piece, *stringRow, f
 			size, base := g.Size(n), uint64(g.Types()[i].BaseSize)
 			*row = stringRow{Address: piece.Address(n), Length: (size - min(size, base)) / 2}
 			var err error
-			if raw, _, err = texts.Append(raw[:0], piece.Address(n), stringChars); err == nil {
-				if p.Heap.Mask != nil {
-					raw = append(raw[:0], p.Heap.Mask(string(raw))...) // a hash of the text itself would confirm guesses
+			var whole bool
+			if raw, whole, err = texts.Append(raw[:0], piece.Address(n), stringChars); err == nil {
+				switch { // a hash of the text itself would confirm guesses
+				case p.Heap.Mask == nil:
+				case whole:
+					raw = append(raw[:0], p.Heap.Mask(string(raw))...)
+				default:
+					raw = append(raw[:0], secrets.CutEnd(string(raw), p.Heap.Mask)...)
 				}
 				hash.Reset()
 				_, _ = hash.Write(raw) // never fails
