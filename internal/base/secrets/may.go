@@ -33,6 +33,23 @@ func mayBeURL(text string) bool {
 	}
 }
 
+// mayBeUser reports whether a text may contain a URL with a user.
+func mayBeUser(text string) bool {
+	for {
+		i := strings.IndexByte(text, '/')
+		if i < 0 || i+2 >= len(text) {
+			return false
+		}
+		text = text[i+1:]
+		if text[0] != '/' && text[0] != '\\' {
+			continue
+		}
+		if n := strings.IndexAny(text[1:], "@ \t\n\"'<>?#"); n > 12 && text[1+n] == '@' {
+			return true
+		}
+	}
+}
+
 // mayBeOption reports whether a text may contain an option with a secret: a dash, a name of a
 // secret, and a value.
 func mayBeOption(text string) bool {
