@@ -7,6 +7,7 @@ import (
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/base/secrets"
+	"github.com/sosgo/sosgo/internal/encoding/utf16text"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/target"
 )
@@ -189,7 +190,7 @@ func (d *describer) array(a *answer.Object, o Object) {
 	switch arr.elem {
 	case metadata.ElementI1, metadata.ElementU1, metadata.ElementChar:
 		if t := arr.Element(); t == nil || !t.IsEnum() {
-			text := d.text(arr.content())
+			text := d.text(arr.content(d.mask))
 			a.Content = &text
 		}
 	}
@@ -211,8 +212,11 @@ func (a *Array) elementWord() string {
 	return dac.CorTypeWord(a.elem)
 }
 
-// content returns the first elements as text if they are ASCII.
-func (a *Array) content() (string, error) {
+// content returns the first elements as text, with a dot for each that is no character of ASCII. Secrets are masked in the text that the elements
+// stand for, before it has dots.
+func (a *Array) content(mask func(string) string) (string, error) {
+	units := make([]byte, 0, 2*contentChars) // as they are stored
+	size := int(a.Type.MT.ComponentSize)
 	text := make([]byte, 0, contentChars)
 	for n, v := range a.Values() {
 		if n == contentChars {
@@ -222,12 +226,59 @@ func (a *Array) content() (string, error) {
 		if err != nil {
 			return "", err
 		}
-		if bits < 0x20 || bits > 0x7e {
-			bits = '.'
+		if units = append(units, byte(bits)); size > 1 {
+			units = append(units, byte(bits>>8))
 		}
-		text = append(text, byte(bits))
+		text = append(text, shownUnit(bits))
+	}
+	if mask == nil {
+		return string(text), nil
+	}
+	if masked, changed := maskUnits(units, size, a.Len <= contentChars, mask); changed {
+		return masked, nil
 	}
 	return string(text), nil
+}
+
+func shownUnit[T uint64 | rune](unit T) byte {
+	if unit < 0x20 || unit > 0x7e {
+		return '.'
+	}
+	return byte(unit)
+}
+
+// maskUnits returns the text that bytes of UTF-8, or units of UTF-16, stand for, masked and then with dots as content has them. Bytes that have a
+// secret in UTF-16 are hidden. whole reports whether nothing follows them. changed is false if there are no secrets.
+func maskUnits(units []byte, size int, whole bool, mask func(string) string) (masked string, changed bool) {
+	if !whole {
+		part := mask
+		mask = func(s string) string { return secrets.CutEnd(s, part) }
+	}
+	text := string(units)
+	if size > 1 {
+		text = utf16text.String(units)
+	} else {
+		for from := range min(2, len(units)) {
+			if wide := utf16text.String(units[from:]); mask(wide) != wide {
+				return secrets.Mask, true
+			}
+		}
+	}
+	masked = mask(text)
+	if masked == text {
+		return "", false
+	}
+	var b []byte
+	if size == 1 {
+		for _, c := range []byte(masked) {
+			b = append(b, shownUnit(rune(c)))
+		}
+		return string(b), true
+	}
+	for _, r := range utf16text.Runes(masked) {
+		b = append(b, shownUnit(r))
+	}
+	return string(b), true
 }
 
 // runtimeType adds the type that a System.RuntimeType object represents.

@@ -50,6 +50,28 @@ type part struct {
 	typ  *Type // the elements' type, nil for pointers
 }
 
+// Units returns the bytes of a Memory, an ArraySegment, a Span or an ImmutableArray of bytes or characters, at most limit elements, and the size of
+// an element in bytes. ok is false for other structs, for those without elements, and if their memory is not in the dump.
+func (s Struct) Units(limit int) (units []byte, size int, ok bool) {
+	if s.Type == nil {
+		return nil, 0, false
+	}
+	name, err := s.Type.openName()
+	if err != nil {
+		return nil, 0, false
+	}
+	run := partReader(name)
+	if run == nil {
+		return nil, 0, false
+	}
+	p, err := run(s)
+	if err != nil || p.n <= 0 || p.size == 0 || p.size > 2 || unitSize(p.value(0)) == 0 {
+		return nil, 0, false
+	}
+	units, err = target.Bytes(p.r.mem, p.at, int(min(p.n, int64(limit)))*int(p.size))
+	return units, int(p.size), err == nil
+}
+
 // line formats the number of elements and the first elements, or quoted text.
 func (p *part) line(limit, depth int) answer.Line {
 	if p.elem == metadata.ElementChar {

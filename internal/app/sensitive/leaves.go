@@ -195,6 +195,10 @@ func (r *textReader) structure(name string, v objects.Value, s objects.Struct, d
 		r.text(name, text, depth)
 		return
 	}
+	if b, size, ok := s.Units(limits.SecretChars); ok {
+		r.text(name, textOf(b, size), depth)
+		return
+	}
 	if text, ok := guid(s); ok {
 		r.text(name, text, depth)
 		r.text(name, strings.ReplaceAll(text, "-", ""), depth)
