@@ -62,7 +62,7 @@ var strongNames = []string{"password", "passwd", "passphrase", "passcode", "pwd"
 var strong = strings.ReplaceAll(strings.Join(strongNames, "|"), "_", "[_-]?")
 
 // bareNames are strongNames without their separators.
-var bareNames = strings.Split(strings.ReplaceAll(strings.Join(strongNames, "|"), "_", ""), "|")
+var bareNames = sync.OnceValue(func() []string { return strings.Split(strings.ReplaceAll(strings.Join(strongNames, "|"), "_", ""), "|") })
 
 // endsStrong reports whether a text ends with a name that means a secret in any context, whatever separators are in it.
 func endsStrong(text string) bool {
@@ -71,7 +71,7 @@ func endsStrong(text string) bool {
 		return false
 	}
 	text = strings.ToLower(folded.Replace(text))
-	return slices.ContainsFunc(bareNames, func(name string) bool { return strings.HasSuffix(text, name) })
+	return slices.ContainsFunc(bareNames(), func(name string) bool { return strings.HasSuffix(text, name) })
 }
 
 // folded drops separators, and writes the letters outside ASCII that are another case of s and k as these.
