@@ -62,7 +62,9 @@ var strongNames = []string{"password", "passwd", "passphrase", "passcode", "pwd"
 var strong = strings.ReplaceAll(strings.Join(strongNames, "|"), "_", "[_-]?")
 
 // bareNames are strongNames without their separators.
-var bareNames = sync.OnceValue(func() []string { return strings.Split(strings.ReplaceAll(strings.Join(strongNames, "|"), "_", ""), "|") })
+var bareNames = sync.OnceValue(func() []string {
+	return strings.Split(strings.ReplaceAll(strings.Join(strongNames, "|"), "_", ""), "|")
+})
 
 // endsStrong reports whether a text ends with a name that means a secret in any context, whatever separators are in it.
 func endsStrong(text string) bool {
@@ -82,7 +84,7 @@ var keyPrefixes = []string{
 	`(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}`, // AWS access keys
 	`gh[pousr]_[A-Za-z0-9]{36,251}`,       // GitHub tokens
 	`github_pat_[A-Za-z0-9_]{40,}`,        // GitHub, fine-grained
-	`gl(?:pat|dt|rt|ptt|cbt|soat|oas|ft|imt|agent)-[\w-]{20,}(?:\.[0-9a-z]{2}\.[0-9a-z]{7,})?`, // GitLab; those that say where they belong end with a length and a checksum
+	`gl(?:pat|dt|rt|ptt|cbt|soat|oas|ft|imt|agent)-[\w-]{20,}(?:(?:\.[0-9a-z]{2})?\.[0-9a-z]{9})?`, // GitLab; those that say where they belong end with a length and a checksum
 	`xox[abeoprs]-[A-Za-z0-9-]{10,}`,                              // Slack
 	`xapp-[0-9]-[A-Za-z0-9-]{10,}`,                                // Slack, app level
 	`(?:sk|rk)_(?:live|test)_[A-Za-z0-9]{16,}`,                    // Stripe
@@ -191,10 +193,12 @@ func wholeForms() []form {
 		{kind: KindPrefix, cues: twilioCues(), re: compiled(`(?:^|[^A-Za-z0-9_])(SK[0-9a-f]{32})`), may: mayBeTwilio},
 		{kind: KindJWT, cues: []string{"eyj"}, re: compiled(`\beyJ[\w-]{8,}(?:\.[\w-]{4,}\.?[\w-]*(?:\.[\w-]+){0,2}|\.\.[\w-]{4,}\.[\w-]+\.[\w-]+)`)}, // the second form: a JWE without a key
 		{kind: KindURL, cues: []string{"://", `:\/\/`}, re: compiled(`[a-zA-Z][a-zA-Z0-9+.-]*:(?://|\\/\\/)[^/@\s:"'<>?#]*:([^/\s"'<>]+)@`), may: mayBeURL},
-		{kind: KindURL, cues: []string{"://", `:\/\/`}, re: compiled(`[a-zA-Z][a-zA-Z0-9+.-]*:(?://|\\/\\/)([^/@\s:"'<>?#\\]{12,})(?::[^/@\s"'<>]*)?@`), may: mayBeUser, not: isNoKey}, // a key in place of a user
+		{kind: KindURL, cues: []string{"://", `:\/\/`}, may: mayBeUser, not: isNoKey, // a key in place of a user
+			re: compiled(`[a-zA-Z][a-zA-Z0-9+.-]*:(?://|\\/\\/)([^/@\s:"'<>?#\\]{12,})(?::[^/@\s"'<>]*)?@`)},
 		{kind: KindURL, cues: []string{"jdbc:oracle:", "sqlplus "}, re: compiled(`\b(?:jdbc:oracle:\w+:|sqlplus\s+(?:-\w+\s+)*)[^/\s:@]+/([^@\s"']+)@`)},
 		{kind: KindURL, cues: []string{"hooks.slack", ".webhook.office.com/", "discord.com/api/", "discordapp.com/api/", "api.telegram.org/bot"},
-			re: compiled(`(?:hooks\.slack(?:-gov)?\.com/(?:services|workflows|triggers)|[a-z0-9-]+\.webhook\.office\.com|discord(?:app)?\.com/api/(?:v\d+/)?webhooks|api\.telegram\.org)/([\w:@/-]{16,})`)},
+			re: compiled(`(?:hooks\.slack(?:-gov)?\.com/(?:services|workflows|triggers)|[a-z0-9-]+\.webhook\.office\.com|discord(?:app)?\.com/api/(?:v\d+/)?webhooks|` +
+				`api\.telegram\.org)/([\w:@/-]{16,})`)},
 		{kind: KindPair, cues: []string{"sig=", "signature=", "security-token="}, re: compiled(`(?i)[?&;](?:sig|x-amz-signature|x-amz-security-token|x-goog-signature)=([^&\s"'<>;]+)`)},
 		{kind: KindPair, cues: []string{"code=", "token=", "signature=", "subscription-key="},
 			re: compiled(`(?i)[?&](?:code|(?:(?:connection|access|auth|session|api|id)[_-]?)?token|signature|subscription-key)=([\w.~%/+=-]{16,})`)}, // OAuth, Azure, SignalR, S3, CloudFront
@@ -516,7 +520,8 @@ func placeholder(text string, from, to int) bool {
 }
 
 // placeholderForm matches a placeholder with what may follow it.
-var placeholderForm = compiled(`^(?:\$?\$\{[\w .:/|?@#,()-]+\}|\$\{\{[^{}]+\}\}|\$\([^()\r\n]+\)|\{[\w.:,#-]+\}|\{\{[^{};]+\}\}|\{\w+=[^;]*\}|<[\pL\d_ .:/*|'-]+>|\$[A-Z_][A-Z0-9_]*|\$\d|%[\w.:-]+%)(?:[\s;,&"'<>)\]}\\]|$)`)
+var placeholderForm = compiled(`^(?:\$?\$\{[\w .:/|?@#,()-]+\}|\$\{\{[^{}]+\}\}|\$\([^()\r\n]+\)|\{[\w.:,#-]+\}|\{\{[^{};]+\}\}|\{\w+=[^;]*\}|` +
+	`<[\pL\d_ .:/*|'-]+>|\$[A-Z_][A-Z0-9_]*|\$\d|%[\w.:-]+%)(?:[\s;,&"'<>)\]}\\]|$)`)
 
 // disjoint returns spans in order, those that overlap as one, of the kind of the first in the list.
 func disjoint(list []Span) []Span {

@@ -48,6 +48,7 @@ func TestKeysInURLs(t *testing.T) {
 		"https://hooks.slack.com/triggers/«T0123/456/hQ83vBnz41XcRt92»",
 		"https://hooks.slack-gov.com/services/«T0123/B456/hQ83vBnz41XcRt92»",
 		"token «glpat-hQ83vBnz41XcRt92hQ83vBnz41X.01.0z1xxj46s» here",
+		"token «glpat-hQ83vBnz41XcRt92hQ83vBnz41X.0w8wcspvz» here",
 	} {
 		plain := strings.NewReplacer("«", "", "»", "").Replace(text)
 		want := text[:strings.Index(text, "«")] + Mask + text[strings.Index(text, "»")+len("»"):]
