@@ -75,10 +75,10 @@ func wholeGraph(ctx context.Context, p *process.Process) (*graph.Graph, error) {
 }
 
 // ThreadPool describes the thread pool: its workers and limits, the queued items, and whether it keeps up. What the
-// workers wait for decides about a pool that looks starved. If neither the workers nor the queues can be read, the
+// workers wait for decides about a pool that looks starved, for which it reads the graph of the heap. If neither the workers nor the queues can be read, the
 // answer comes with that error.
 func ThreadPool(ctx context.Context, p *process.Process, o threadpool.Options) (*answer.ThreadPool, error) {
-	return threadpool.Pool(ctx, p, o, func() (*answer.Waits, error) { return Waits(ctx, p, Options{NoGraph: true}) }, Pauses(ctx, p))
+	return threadpool.Pool(ctx, p, o, func() (*answer.Waits, error) { return Waits(ctx, p, Options{}) }, Pauses(ctx, p))
 }
 
 // Pauses returns the sleeps of the threads of a process. It is for threadpool.Pool, and reads no heap.
