@@ -3,6 +3,7 @@ package triage
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/base/compilernames"
 	"github.com/sosgo/sosgo/internal/words"
 	"github.com/sosgo/sosgo/target"
@@ -22,7 +24,9 @@ func waits(ctx context.Context, q *Answers) (view, error) {
 		return view{}, err
 	}
 	v := view{}
-	v.miss(append([]error{err, w.Lost}, w.Noted()...)...)
+	notes := append([]error{err, w.Lost}, w.Noted()...)
+	slices.SortStableFunc(notes, func(a, b error) int { return cmp.Compare(rankOfNote(a), rankOfNote(b)) })
+	v.miss(notes...)
 	if n := len(w.Noted()); n > 1 { // any of them may be why something was not found
 		v.partly = fmt.Errorf("%w (one of %d parts)", v.partly, n)
 	}
@@ -47,6 +51,14 @@ func waits(ctx context.Context, q *Answers) (view, error) {
 	}
 	v.found = append(v.found, unanswered(w, failedIn)...)
 	return v, nil
+}
+
+// rankOfNote puts first what says which waits could not be judged: the IL of the program's methods is missing.
+func rankOfNote(err error) int {
+	if errors.Is(err, dac.ErrILMissing) {
+		return 0
+	}
+	return 1
 }
 
 // unanswered describes the promises in dictionaries, such as the answers to requests by their number, that suspended code waits for although
