@@ -322,7 +322,7 @@ func (v *View) Initializers(ctx context.Context) (*answer.Initializers, error) {
 }
 
 // ThreadPool describes the thread pool: its workers and limits, the queued items, and whether it keeps up. What the
-// workers wait for decides about a pool that looks starved. If neither the workers nor the queues can be read, the
+// workers wait for decides about a pool that looks starved, for which it reads the graph of the heap. If neither the workers nor the queues can be read, the
 // answer comes with that error.
 func (v *View) ThreadPool(ctx context.Context, o ThreadPoolOptions) (*answer.ThreadPool, error) {
 	return locks.ThreadPool(ctx, v.Process, threadpool.Options{Log: o.Log, Items: o.Items})

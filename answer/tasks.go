@@ -327,5 +327,5 @@ type TaskException struct {
 	Message Text        `json:"message" doc:"its message, empty for none" text:"+: %"`
 	Thrown  Text        `json:"thrownIn,omitzero" doc:"the innermost method of the program in its stack trace; absent if there is none" text:"+, in %"`
 	Began   Text        `json:"began,omitzero" doc:"the outermost method of the program in its stack trace; absent if there is none" text:"-"`
-	Cause   Text        `json:"cause,omitzero" doc:"the type and message of the innermost of its inner exceptions; absent if there is none" text:"+; caused by %"`
+	Cause   Text        `json:"cause,omitzero" doc:"the type and message of the innermost of its inner exceptions; absent if there is none" text:"+, caused by %"`
 }

@@ -100,7 +100,11 @@ func (d *describer) moves(walker *stackwalk.Walker, t *stackwalk.Thread) (moves,
 		name, err := a.By.Name()
 		return false, err == nil && strings.Contains(name, "Take"), nil // and not to add one
 	case threads.ActivityEvent, threads.ActivityMonitorWait:
-		next, err = locks.Serves(d.ctx, d.p, t)
+		r, err := locks.Of(d.p)
+		if err != nil {
+			return false, false, nil
+		}
+		next, err = r.Serves(d.ctx, t)
 		return false, next, err
 	}
 	return false, false, nil

@@ -14,7 +14,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// ends states that a suspect lives no longer than calls that are under way, if nothing else keeps it, and none of these stands in a loop that may go on for
+// ends states that a suspect lives no longer than calls that are under way, if nothing else keeps it, and these stand in no loop that may go on for
 // ever: what a program reads in to work on it.
 func (f *finder) ends(ctx context.Context, s *suspect) (answer.Statement, error) {
 	if s.point == graph.NoNode || s.kind != answer.SuspectObject && s.kind != answer.SuspectAccumulation {

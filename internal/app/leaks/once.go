@@ -12,8 +12,8 @@ import (
 // leastSet is the percentage of an array's elements from which it is full: one with room may be filled in the course of time.
 const leastSet = 90
 
-// setOnce returns the evidence that a suspect is a table: a full array that is the value of a Lazy, or of a field that only constructors set, and among its
-// large parts none is a collection. types are the largest types below it.
+// setOnce returns the evidence that a suspect is a table: a full array that is the value of a Lazy, or of a field that only constructors set, and has no
+// collection among its large parts. types are the largest types below it.
 func (f *finder) setOnce(s *suspect, types []answer.TypeCount) answer.Statement {
 	if s.point == graph.NoNode || s.typ < 0 || !f.g.Type(s.point).IsArray() || s.owner != graph.NoNode && f.isCollection(s.owner) {
 		return answer.Statement{}

@@ -7,22 +7,16 @@ import (
 	"github.com/sosgo/sosgo/internal/app/ilflow"
 	"github.com/sosgo/sosgo/internal/app/locks/internal/reach"
 	"github.com/sosgo/sosgo/internal/app/tasks"
-	"github.com/sosgo/sosgo/process"
 	"github.com/sosgo/sosgo/stackwalk"
 )
 
 // Serves reports whether a thread that waits does so again and again, as one that waits for its next work: a method of the program on its stack is in a
 // loop that is not counted, and does more in it than to wait until a condition changes. The error says which IL could not be read that may decide it.
-func Serves(ctx context.Context, p *process.Process, t *stackwalk.Thread) (bool, error) {
-	r, err := Of(p)
-	if err != nil || t.Managed == nil || t.OS == nil {
+func (r *Reader) Serves(ctx context.Context, t *stackwalk.Thread) (bool, error) {
+	if t.Managed == nil || t.OS == nil {
 		return false, nil
 	}
-	reader, err := tasks.Of(p)
-	if err != nil {
-		return false, err
-	}
-	s := &survey{r: r, ctx: ctx}
+	reader, s := tasks.New(r.b), &survey{r: r, ctx: ctx}
 	for f, err := range s.programFrames(t) {
 		if err != nil {
 			return false, err

@@ -295,7 +295,7 @@ func (r *Reader) causeOf(o objects.Object) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		message, _, err := e.Message.Text(x, messageChars)
+		message, _, err := e.Message.Start(x, messageChars)
 		if message != "" {
 			name += ": " + message
 		}

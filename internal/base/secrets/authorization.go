@@ -37,11 +37,21 @@ func inAuthorization(text string) (out [][]int) {
 		case next > to && isScheme(scheme) && next < len(text) && strings.IndexByte("<{$", text[next]) >= 0: // it is hidden, or a placeholder
 		case next > to && (slices.Contains(schemes, strings.ToLower(scheme)) || isScheme(scheme) && looksLikeCredentials(text[next:end])):
 			out = append(out, []int{start, end, next, end})
+		case namesItself(headerName(text, start), scheme):
 		case from < to && (text[from-1] == ' ' || text[from-1] == ':' || looksLikeCredentials(scheme)):
 			out = append(out, []int{start, to, from, to})
 		}
 	}
 	return out
+}
+
+// headerName returns the name of a header, given the place of its last word.
+func headerName(text string, i int) string {
+	at := i
+	for at > 0 && (isAlphanumeric(text[at-1]) || text[at-1] == '-') {
+		at--
+	}
+	return text[at:i] + "authorization"
 }
 
 // inParameters appends the values of the parameters at i that are secrets.

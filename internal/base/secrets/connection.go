@@ -134,7 +134,7 @@ func withoutEntities(text string) string {
 	return string(b)
 }
 
-// quoteAtEnd returns the quote at the end of a text, with the backslashes before it; "" if there is none.
+// quoteAtEnd returns the quote at the end of a text, with the backslashes before it; "" without one.
 func quoteAtEnd(text string) string {
 	n := len(text)
 	if n == 0 || text[n-1] != '"' && text[n-1] != '\'' {

@@ -547,7 +547,7 @@ func whole(text string, from, to int) (int, int) {
 func backslashes(text string) int { return len(text) - len(strings.TrimRight(text, `\`)) }
 
 // longest returns the length of the value of the list that is in text at i, or of the beginning of
-// a value before an ellipsis; 0 if there is none.
+// a value before an ellipsis, or 0.
 func longest(list []string, text string, i int) int {
 	for _, v := range list {
 		if strings.HasPrefix(text[i:], v) {

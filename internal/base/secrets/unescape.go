@@ -89,7 +89,7 @@ func plain(text string) string {
 	return text
 }
 
-// escapeAt appends what the escape at the start of text means, and returns its length, 0 if there is none.
+// escapeAt appends what the escape at the start of text means, and returns its length, or 0.
 func escapeAt(b []byte, text string) ([]byte, int) {
 	switch text[0] {
 	case '%':
@@ -156,7 +156,7 @@ func unitsAt(b []byte, text string) ([]byte, int) {
 	return utf16text.AppendRune(b, rune(r)), long
 }
 
-// entity returns a character by its name in XML and HTML, of those that writers use; 0 if it has none of these names.
+// entity returns a character by its name in XML and HTML, of those that writers use; 0 for other names.
 func entity(name string) rune {
 	switch name {
 	case "amp":

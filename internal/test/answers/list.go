@@ -47,7 +47,6 @@ var All = map[string]any{
 	"app/leaks.Leaks":              sosgo_internal_app_leaks.Leaks,
 	"app/locks.Initializers":       sosgo_internal_app_locks.Initializers,
 	"app/locks.Locks":              sosgo_internal_app_locks.Locks,
-	"app/locks.Serves":             sosgo_internal_app_locks.Serves,
 	"app/locks.ThreadPool":         sosgo_internal_app_locks.ThreadPool,
 	"app/locks.Waits":              sosgo_internal_app_locks.Waits,
 	"app/memory.Closure":           sosgo_internal_app_memory.Closure,

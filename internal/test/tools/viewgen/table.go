@@ -96,7 +96,7 @@ var none = map[string]string{
 	"app/settings.GCSettings":   "a part of Process",
 	"app/memory.GCSettings":     "a part of GC",
 	"app/memory.FaultingObject": "a part of Crash", "app/memory.OverwrittenObject": "a part of Triage",
-	"app/locks.Serves": "a part of Crash", "app/memorymap.NativeMemory": "a reader for other packages", "app/memorymap.PointerFields": "a reader for other packages",
+	"app/memorymap.NativeMemory": "a reader for other packages", "app/memorymap.PointerFields": "a reader for other packages",
 	"app/sensitive.Masker": "what Mask masks with", "app/sensitive.Beside": "what exports mask with",
 	"app/threadpool.Pool": "what locks.ThreadPool judges",
 	"app/triage.Read":     "what Triage reads",
