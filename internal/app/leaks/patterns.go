@@ -1,8 +1,10 @@
 package leaks
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
@@ -178,6 +180,8 @@ func (f *finder) timers(ctx context.Context) error {
 			f.take(b.nodes)
 		}
 	}
+	// What timers of several callbacks share counts for the most of them.
+	slices.SortStableFunc(order, func(a, b calls) int { return cmp.Compare(len(byMethod[b].nodes), len(byMethod[a].nodes)) })
 	for _, c := range order {
 		if b := byMethod[c]; len(b.nodes) >= f.o.Count {
 			first, count := b.nodes[0], uint64(len(b.nodes))
