@@ -17,8 +17,8 @@ import (
 // ends states that a suspect lives no longer than calls that are under way, if nothing else keeps it, and these stand in no loop that may go on for
 // ever: what a program reads in to work on it.
 func (f *finder) ends(ctx context.Context, s *suspect) (answer.Statement, error) {
-	if s.point == graph.NoNode || s.kind != answer.SuspectObject && s.kind != answer.SuspectAccumulation {
-		return answer.Statement{}, nil
+	if f.a.Incomplete || s.point == graph.NoNode || s.kind != answer.SuspectObject && s.kind != answer.SuspectAccumulation {
+		return answer.Statement{}, nil // a root that can't be read may keep it, too
 	}
 	method := ""
 	for _, n := range f.parts(s) {
