@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"unicode"
@@ -194,7 +195,7 @@ func wholeForms() []form {
 		{kind: KindJWT, cues: []string{"eyj"}, re: compiled(`\beyJ[\w-]{8,}(?:\.[\w-]{4,}\.?[\w-]*(?:\.[\w-]+){0,2}|\.\.[\w-]{4,}\.[\w-]+\.[\w-]+)`)}, // the second form: a JWE without a key
 		{kind: KindURL, cues: []string{"://", `:\/\/`}, re: compiled(`[a-zA-Z][a-zA-Z0-9+.-]*:(?://|\\/\\/)[^/@\s:"'<>?#]*:([^/\s"'<>]+)@`), may: mayBeURL},
 		{kind: KindURL, cues: []string{"://", `:\/\/`}, may: mayBeUser, not: isNoKey, // a key in place of a user
-			re: compiled(`[a-zA-Z][a-zA-Z0-9+.-]*:(?://|\\/\\/)([^/@\s:"'<>?#\\]{12,})(?::[^/@\s"'<>]*)?@`)},
+			re: compiled(`[a-zA-Z][a-zA-Z0-9+.-]*:(?://|\\/\\/)([^/@\s:"'<>?#\\]{` + strconv.Itoa(shortestUser) + `,})(?::[^/@\s"'<>]*)?@`)},
 		{kind: KindURL, cues: []string{"jdbc:oracle:", "sqlplus "}, re: compiled(`\b(?:jdbc:oracle:\w+:|sqlplus\s+(?:-\w+\s+)*)[^/\s:@]+/([^@\s"']+)@`)},
 		{kind: KindURL, cues: []string{"hooks.slack", ".webhook.office.com/", "discord.com/api/", "discordapp.com/api/", "api.telegram.org/bot"},
 			re: compiled(`(?:hooks\.slack(?:-gov)?\.com/(?:services|workflows|triggers)|[a-z0-9-]+\.webhook\.office\.com|discord(?:app)?\.com/api/(?:v\d+/)?webhooks|` +

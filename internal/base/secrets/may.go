@@ -33,7 +33,7 @@ func mayBeURL(text string) bool {
 	}
 }
 
-// mayBeUser reports whether a text may contain a URL with a user.
+// mayBeUser reports whether a text may contain a URL with a user of shortestUser characters and more.
 func mayBeUser(text string) bool {
 	for {
 		i := strings.IndexByte(text, '/')
@@ -44,11 +44,14 @@ func mayBeUser(text string) bool {
 		if text[0] != '/' && text[0] != '\\' {
 			continue
 		}
-		if n := strings.IndexAny(text[1:], "@ \t\n\"'<>?#"); n > 12 && text[1+n] == '@' {
+		if n := strings.IndexAny(text[1:], "@ \t\n\"'<>"); n >= shortestUser && text[1+n] == '@' {
 			return true
 		}
 	}
 }
+
+// shortestUser is the least number of characters of a user in a URL that is taken for a key.
+const shortestUser = 12
 
 // mayBeOption reports whether a text may contain an option with a secret: a dash, a name of a
 // secret, and a value.
