@@ -1,12 +1,10 @@
 package locks
 
 import (
-	"maps"
 	"slices"
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/app/tasks"
 	"github.com/sosgo/sosgo/internal/words"
 	"github.com/sosgo/sosgo/target"
@@ -80,8 +78,9 @@ func (g *grapher) completes(m *tasks.Suspended, known map[target.Addr]*completer
 		return
 	}
 	*searches++
-	for promise := range g.s.near(m.Object, known) {
-		if !waits(promise) && !slices.Contains(done, promise) {
+	q := tracer{s: g.s, steps: nearDepth, objects: nearObjects}
+	for r := range q.from(m.Object) {
+		if promise := r.object; known[promise] != nil && !waits(promise) && !slices.Contains(done, promise) {
 			known[promise].perhaps = append(known[promise].perhaps, h)
 		}
 	}
@@ -94,46 +93,6 @@ const (
 	nearDepth    = 4
 	nearObjects  = 1 << 14
 )
-
-// near returns the promises that a few references from a suspended method lead to.
-func (s *survey) near(box target.Addr, promises map[target.Addr]*completerList) map[target.Addr]bool {
-	return s.nearTo([]target.Addr{box}, nearDepth, func(a target.Addr) bool { return promises[a] != nil })
-}
-
-// nearTo returns the wanted objects to which at most depth references lead from some objects.
-func (s *survey) nearTo(from []target.Addr, depth int, wanted func(target.Addr) bool) map[target.Addr]bool {
-	out, seen := map[target.Addr]bool{}, map[target.Addr]bool{}
-	edges := s.r.heap.Edges(heap.EdgeOptions{})
-	var level []target.Addr
-	see := func(a target.Addr, list []target.Addr) []target.Addr {
-		if a == 0 || seen[a] || len(seen) == nearObjects {
-			return list
-		}
-		seen[a] = true
-		out[a] = wanted(a)
-		return append(list, a)
-	}
-	for _, a := range from {
-		level = see(a, level)
-	}
-	for range depth {
-		var next []target.Addr
-		for _, a := range level {
-			o, err := s.r.heap.ObjectAt(a)
-			if err != nil {
-				continue
-			}
-			for ref, err := range edges.Of(&o) {
-				if err == nil {
-					next = see(ref.Target, next)
-				}
-			}
-		}
-		level = next
-	}
-	maps.DeleteFunc(out, func(_ target.Addr, is bool) bool { return !is })
-	return out
-}
 
 // completer adds to a conclusion about a promise who completes it, as far as that is known. It returns false if that goes on.
 func (g *grapher) completer(v *answer.Verdict, t *thing) bool {

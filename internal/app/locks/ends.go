@@ -193,18 +193,28 @@ func (s *survey) hasNear(t *stackwalk.Thread, to target.Addr) bool {
 	return s.isNear(list, to)
 }
 
-// isNear reports whether a few references lead from some objects to another one.
+// isNear reports whether a few references may lead from some objects to another one.
 func (s *survey) isNear(from []target.Addr, to target.Addr) bool {
-	return len(s.nearTo(from, endsDepth, func(a target.Addr) bool { return a == to })) > 0
+	q := tracer{s: s, steps: endsDepth, objects: nearObjects}
+	for r := range q.from(from...) {
+		if r.object == to {
+			return true
+		}
+	}
+	return q.cut
 }
 
 // mayKnow reports whether a delegate leads to an object: by references, or by static fields, where it has no variables.
 func (s *survey) mayKnow(delegate, object target.Addr) bool {
-	own := false
-	for range s.leadsBy(delegate, func(a target.Addr) bool { own = own || !strings.HasSuffix(s.nameAt(a), "+<>c"); return false }, func(target.Addr) bool { return false }) {
-		return true // it wants none
+	variables := false
+	q := tracer{s: s, steps: endsDepth, objects: nearObjects}
+	for r := range q.from(delegate) {
+		if r.object == object {
+			return true
+		}
+		variables = variables || r.steps == 1 && !strings.HasSuffix(s.nameAt(r.object), "+<>c")
 	}
-	return !own || s.isNear([]target.Addr{delegate}, object)
+	return q.cut || !variables
 }
 
 // apart reports whether code may find an object that runs later and is none of the threads and suspended methods which wait for others: what these do is read from their

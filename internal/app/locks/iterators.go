@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/app/ilflow"
 	"github.com/sosgo/sosgo/internal/app/tasks"
 	"github.com/sosgo/sosgo/target"
@@ -50,8 +49,11 @@ func (g *grapher) iterations() map[target.Addr][]iteration {
 				continue
 			}
 			seen[box] = true
-			for _, it := range g.s.leadsBy(box, func(a target.Addr) bool { return waits[a] }, func(a target.Addr) bool { return g.s.ofIterator(a) || g.s.ofParallel(a) }) {
-				g.iterating[it] = append(g.iterating[it], iteration{box, op})
+			q := g.s.links(func(a target.Addr) bool { return !waits[a] && (g.s.ofIterator(a) || g.s.ofParallel(a)) })
+			for r := range q.from(box) {
+				if r.steps > 0 && waits[r.object] {
+					g.iterating[r.object] = append(g.iterating[r.object], iteration{box, op})
+				}
 			}
 		}
 	}
@@ -63,10 +65,18 @@ func (g *grapher) iterations() map[target.Addr][]iteration {
 func (g *grapher) through(c *channelWait) (out []holder, unknown bool) {
 	seen := map[target.Addr]bool{}
 	all := g.iterations()
-	isQueue := func(a target.Addr) bool { return a == c.object.Addr || c.kind.of(g.s, a) == c.object.Addr }
-	leads := func(a target.Addr) bool { return g.s.ofIterator(a) || g.s.isArray(a) }
+	reads := func(it target.Addr) bool {
+		q := g.s.links(func(a target.Addr) bool { return g.s.ofIterator(a) || g.s.isArray(a) })
+		for r := range q.from(it) {
+			if r.object == c.object.Addr || c.kind.of(g.s, r.object) == c.object.Addr {
+				return true
+			}
+		}
+		unknown = unknown || q.cut
+		return false
+	}
 	for _, it := range g.s.iterators {
-		if len(all[it]) == 0 || len(g.s.leadsBy(it, isQueue, leads)) == 0 {
+		if len(all[it]) == 0 || !reads(it) {
 			continue
 		}
 		for _, x := range all[it] {
@@ -90,28 +100,9 @@ func (g *grapher) through(c *channelWait) (out []holder, unknown bool) {
 	return out, unknown
 }
 
-// leadsBy returns the wanted objects that an object refers to, by itself or by way of others that leads selects.
-func (s *survey) leadsBy(from target.Addr, wanted, leads func(target.Addr) bool) (out []target.Addr) {
-	seen, todo := map[target.Addr]bool{from: true}, []target.Addr{from}
-	edges := s.r.heap.Edges(heap.EdgeOptions{})
-	for i := 0; i < len(todo) && i < maxLinks; i++ {
-		o, err := s.r.heap.ObjectAt(todo[i])
-		if err != nil {
-			continue
-		}
-		for ref, err := range edges.Of(&o) {
-			if err != nil || ref.Target == 0 || seen[ref.Target] || len(seen) == maxLinks {
-				continue
-			}
-			seen[ref.Target] = true
-			if wanted(ref.Target) {
-				out = append(out, ref.Target)
-			} else if leads(ref.Target) {
-				todo = append(todo, ref.Target)
-			}
-		}
-	}
-	return out
+// links returns a tracer to an iterator or a queue.
+func (s *survey) links(through func(target.Addr) bool) tracer {
+	return tracer{s: s, steps: maxLinks, objects: maxLinks, through: through}
 }
 
 // ofIterator reports whether an object is a state machine, as an async iterator is.

@@ -251,8 +251,14 @@ func (s *survey) leaseOwners(leases map[target.Addr]int64) map[target.Addr]*leas
 			old.shared = true
 		}
 	}
+	// It does not go on at other suspended methods, at limiters, and at tasks that have not completed: their continuations are other code.
+	q := tracer{s: s, steps: leaseDepth, objects: leaseObjects, through: func(a target.Addr) bool { return leases[a] == 0 && !methods[a] && s.carriesLease(a) }}
 	for _, a := range order {
-		s.toLeases([]target.Addr{a}, methods, leases, func(lease, field target.Addr, steps int) { take(lease, leaseOwner{box: a, field: field, steps: steps}) })
+		for r := range q.from(a) {
+			if leases[r.object] != 0 {
+				take(r.object, leaseOwner{box: a, field: r.first, steps: r.steps})
+			}
+		}
 	}
 	for i := range s.r.threads {
 		t := &s.r.threads[i]
@@ -265,50 +271,13 @@ func (s *survey) leaseOwners(leases map[target.Addr]int64) map[target.Addr]*leas
 				roots = append(roots, root.Object)
 			}
 		}
-		s.toLeases(roots, methods, leases, func(lease, _ target.Addr, steps int) { take(lease, leaseOwner{thread: t, steps: steps}) })
+		for r := range q.from(roots...) {
+			if leases[r.object] != 0 {
+				take(r.object, leaseOwner{thread: t, steps: r.steps})
+			}
+		}
 	}
 	return out
-}
-
-// toLeases follows the references from some objects to leases. It does not go on at other suspended methods, at limiters, and at tasks that have not completed: their
-// continuations are other code.
-func (s *survey) toLeases(from []target.Addr, methods map[target.Addr]bool, leases map[target.Addr]int64, found func(lease, field target.Addr, steps int)) {
-	type step struct{ at, field target.Addr }
-	edges := s.r.heap.Edges(heap.EdgeOptions{})
-	seen := map[target.Addr]bool{}
-	var level []step
-	for _, a := range from {
-		if seen[a] = true; leases[a] != 0 {
-			found(a, a, 0)
-		}
-		level = append(level, step{at: a})
-	}
-	for steps := 1; steps <= leaseDepth && len(level) > 0; steps++ {
-		var next []step
-		for _, at := range level {
-			o, err := s.r.heap.ObjectAt(at.at)
-			if err != nil {
-				continue
-			}
-			for ref, err := range edges.Of(&o) {
-				a := ref.Target
-				if err != nil || a == 0 || seen[a] || len(seen) == leaseObjects {
-					continue
-				}
-				seen[a] = true
-				field := at.field
-				if field == 0 {
-					field = a
-				}
-				if leases[a] != 0 {
-					found(a, field, steps)
-				} else if !methods[a] && s.carriesLease(a) {
-					next = append(next, step{a, field})
-				}
-			}
-		}
-		level = next
-	}
 }
 
 // carriesLease reports whether an object may be a part of what code has: it is no task that has not completed, and no limiter.
