@@ -57,6 +57,7 @@ type Lock struct {
 	State     string        `json:"state,omitempty" doc:"of what is no lock: its counts in words"`
 	Counts    Statement     `json:"counts,omitzero" doc:"state with its arguments"`
 	Waiters   Maybe[int64]  `json:"waiters,omitzero" doc:"threads that wait, by its own count"`
+	Age       Maybe[int64]  `json:"ageMs,omitzero" doc:"of a monitor or a Lock that threads wait for: for how long none of them has got it, at least; absent where nothing notes it" text:"for at least %"`
 	Waiting   []LockWaiter  `json:"waiting,omitempty" doc:"the threads that were found to wait"`
 	Async     []AsyncWaiter `json:"asyncWaiters,omitempty" doc:"tasks of WaitAsync that wait, the next one first"`
 }

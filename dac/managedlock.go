@@ -19,6 +19,7 @@ type (
 		Owner     managedField `field:"_owningThreadId"`
 		State     managedField `field:"_state"`
 		Recursion managedField `field:"_recursionCount"`
+		Since     managedField `field:"_waiterStartTimeMs,optional"`
 		// Event is the event on which threads wait to enter, or the Condition with it (dotnet/runtime pull
 		// request 129083).
 		Event managedField `field:"_waitEventOrCondition,optional"` // since 11
@@ -96,6 +97,8 @@ type ManagedLock struct {
 	Waiters   uint32 // threads waiting to enter
 	Pulse     uint32 // threads waiting for a pulse (Monitor.Wait)
 	PulseErr  error  // why Pulse is unknown
+	// Since is when a waiter last got the lock and left others waiting, or the first of those came. It means nothing without waiters.
+	Since TickStamp
 }
 
 // ManagedLock reads the System.Threading.Lock at a. It returns target.ErrCorrupt for another object.
@@ -107,6 +110,9 @@ func (r *Runtime) ManagedLock(a target.Addr) (ManagedLock, error) {
 	rd := layout.Reader{Mem: r.mem, Base: a}
 	state := rd.U32(int(f.State))
 	l := ManagedLock{Held: state&lockStateHeld != 0, OwnerID: rd.U32(int(f.Owner)), ManagedID: f.Event != 0, Waiters: state >> lockStateWaitersShift}
+	if f.Since != 0 {
+		l.Since = TickStamp{uint32(rd.U16(int(f.Since))), 16}
+	}
 	if l.Held {
 		l.Recursion = rd.U32(int(f.Recursion))
 	}

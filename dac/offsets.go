@@ -339,6 +339,7 @@ type offsets struct {
 		HoldingThread int `layout:"HoldingThread,optional"`
 		HoldingOSID   int `layout:"HoldingOSThreadId,optional"`
 		Index         int `layout:"SyncIndex,optional"`
+		StarvedSince  int `layout:"WaiterStarvationStartTimeMs,optional"`
 		Link          int `layout:"Link|LinkNext,optional"`
 		Lock          int `layout:"Lock,optional"` // a handle to a System.Threading.Lock; since 11
 		ThinLock      int `layout:"ThinLock,optional"`

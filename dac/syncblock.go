@@ -73,6 +73,15 @@ type SyncBlock struct {
 	// Lock is the System.Threading.Lock that implements the monitor, since .NET 11 and once threads have
 	// competed for it; else 0.
 	Lock target.Addr
+	// Since is when a waiter last got the lock and left others waiting, or the first of those came
+	// (AwareLock::m_waiterStarvationStartTimeMs). It means nothing without waiters.
+	Since TickStamp
+}
+
+// A TickStamp is what the runtime has stored of a time of the clock that counts milliseconds since boot (Environment.TickCount64).
+type TickStamp struct {
+	Low  uint32 // the lower Bits bits; 0 if there is no time, or it can't be read
+	Bits int
 }
 
 // SyncBlock reads the sync block with an index. Object is 0 for a free entry.
@@ -114,6 +123,10 @@ func (r *Runtime) readSyncBlock(index uint32) (SyncBlock, error) {
 		b.OwnerID = s.U32(o.HoldingID)
 	} else {
 		b.OwnerThread = s.Ptr(o.HoldingThread)
+	}
+	if o.StarvedSince != layout.Absent {
+		since := layout.Reader{Mem: r.mem, Base: b.Addr} // without it a lock is still one
+		b.Since = TickStamp{since.U32(o.StarvedSince), 32}
 	}
 	own := s.U32(o.Index) & 0x7fffffff
 	if s.Err != nil {
@@ -169,7 +182,7 @@ func (r *Runtime) managedSyncBlock(b SyncBlock) (SyncBlock, error) {
 	}
 	if b.Lock != 0 {
 		l, err := r.ManagedLock(b.Lock)
-		b.Held, b.OwnerID, b.Waiters = l.Held, l.OwnerID, l.Waiters
+		b.Held, b.OwnerID, b.Waiters, b.Since = l.Held, l.OwnerID, l.Waiters, l.Since
 		if l.Held {
 			b.Recursion = l.Recursion + 1
 		}

@@ -216,6 +216,7 @@ var (
 	SemiHolder          = say("holder of a semaphore", "; {holder}")
 	IteratorWaits       = say("iterator between elements", "{subject} waits for a request for its next element")
 	IteratorDropped     = say("iterator that was dropped", "{subject} waits for a request for its next element, and nothing that runs later leads to it: it was not disposed of")
+	NotPassedOn         = say("age of the waits for a lock", "; no thread that waits for it has got it for at least {age}")
 	NoAge               = say("wait of unknown age", "; the dump does not record since when")
 	MayHaveEntered      = say("threads that may have entered", "; {threads} other {threads:thread is|threads are} in a method that uses a semaphore, and may have entered it")
 	Reentered           = say("semaphore entered again", "deadlock: {holder} has likely entered {lock} and waits for it once more, in a method that it awaits; {wait}")

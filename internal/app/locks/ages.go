@@ -8,6 +8,7 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/app/threadpool"
 	"github.com/sosgo/sosgo/internal/app/web"
+	"github.com/sosgo/sosgo/internal/base/ticks"
 	"github.com/sosgo/sosgo/process"
 	"github.com/sosgo/sosgo/target"
 )
@@ -15,47 +16,101 @@ import (
 // slowCall is how long a call of HttpClient has waited that is no longer the usual moment of a server that answers, as for a silent dependency.
 const slowCall = 5 * time.Second
 
-// serverCalls are the calls of HttpClient that wait for a server.
-type serverCalls struct {
-	ages map[target.Addr]time.Duration // by the suspended methods that await them, as far as that is known
-	// late is how much later than the newest time that the process has noted the dump can be: the first timer has not fired yet. Without known no timer
-	// limits it, and an age is only a least one: a process that stands still notes no time.
+// A moment is the time of the dump as far as it is known, in milliseconds since boot.
+type moment struct {
+	now answer.Maybe[int64] // the newest time that the process has noted: the dump may be later
+	// late is how much later it can be: the first timer has not fired yet. Without known no timer limits it: a process that stands still notes no time, and a
+	// pool that starves fires no timer.
 	late  time.Duration
 	known bool
 }
 
-// callAge returns for how long a suspended method has waited for a server of HttpClient, and by how much more it can be. known is false if no timer limits that,
-// or the pool that fires them starves.
+// moment returns the time of the dump.
+func (s *survey) moment() *moment {
+	if s.taken == nil {
+		list, err := threadpool.New(s.r.b, s.r.walker, s.r.threads, s.r.unread).Timers(s.ctx)
+		if err != nil {
+			list = &answer.Timers{Clock: answer.Missing[int64](err)}
+		}
+		if s.pool == nil {
+			_ = s.queued() // without an answer it is not known whether the pool starves
+		}
+		s.taken = momentOf(list, s.pool)
+	}
+	return s.taken
+}
+
+// momentOf is moment by the timers and the pool that fires them, or nil if that can't be read.
+func momentOf(list *answer.Timers, pool *answer.ThreadPool) *moment {
+	m := &moment{now: list.Clock}
+	if pool != nil && !slices.ContainsFunc(pool.Verdicts, func(v answer.Verdict) bool { return v.Kind == answer.FindingStarved }) {
+		m.late, m.known = clockLag(list)
+	}
+	return m
+}
+
+// longWait is how long nobody has got a lock that is no longer a usual moment of it, though others wait; briefWait is a usual one.
+const (
+	longWait  = 5 * time.Second
+	briefWait = time.Second
+)
+
+// A lockAge is for how long the first of those who wait for a lock has waited: none of them has got it since.
+type lockAge struct {
+	least time.Duration
+	most  time.Duration // 0: not known
+	known bool
+}
+
+// age returns the age of the waits for a monitor or a Lock that others wait for. A Lock keeps 16 bits of the time, so that it may be older by a multiple
+// of 65.5 seconds.
+func (s *survey) age(l *lock) (out lockAge) {
+	if l == nil || l.since.Low == 0 || l.Waiters.Value == 0 {
+		return out
+	}
+	m := s.moment()
+	late := m.late
+	if !m.known && l.since.Bits == 32 {
+		late = 0
+	}
+	if m.now.Err() != nil || !m.known && l.since.Bits < 32 {
+		return out
+	}
+	least, ok := ticks.After(l.since.Low, l.since.Bits, m.now.Value, late.Milliseconds())
+	if !ok {
+		return out
+	}
+	out.least, out.known = time.Duration(least)*time.Millisecond, true
+	if m.known && l.since.Bits == 32 {
+		out.most = out.least + max(m.late, time.Millisecond)
+	}
+	return out
+}
+
+// callAge returns for how long a suspended method has waited for a server of HttpClient, and by how much more it can be. known is false if no timer limits that.
 func (g *grapher) callAge(h *holder) (age, late time.Duration, known bool) {
 	s := g.s
-	if s.asked == nil {
-		s.asked = &serverCalls{}
+	if s.callAges == nil {
+		s.callAges = map[target.Addr]time.Duration{}
 		if s.readCalls != nil {
-			s.asked = s.readCalls()
-		}
-		if s.pool == nil && s.queued() != nil || slices.ContainsFunc(s.pool.Verdicts, func(v answer.Verdict) bool { return v.Kind == answer.FindingStarved }) {
-			s.asked.known = false
+			s.callAges = s.readCalls()
 		}
 	}
-	age, known = s.asked.ages[h.box]
+	age, known = s.callAges[h.box]
 	if known && age >= slowCall {
 		return age, 0, true
 	}
-	return age, s.asked.late, known && s.asked.known && age+s.asked.late < slowCall // else it may be old
+	m := s.moment()
+	return age, m.late, known && m.known && age+m.late < slowCall // else it may be old
 }
 
-// callsOf reads the calls of HttpClient. It returns none if they can't be read.
-func callsOf(ctx context.Context, p *process.Process) *serverCalls {
-	out := &serverCalls{}
+// callsOf returns for how long suspended code has waited for a server of HttpClient, by its boxes, as far as that can be read.
+func callsOf(ctx context.Context, p *process.Process) map[target.Addr]time.Duration {
 	list, err := web.HTTPClients(ctx, p, web.ClientOptions{Unnamed: true})
 	if err != nil {
-		return out
+		return map[target.Addr]time.Duration{}
 	}
-	out.ages = callAges(list)
-	if timers, err := threadpool.Timers(ctx, p); err == nil {
-		out.late, out.known = clockLag(timers)
-	}
-	return out
+	return callAges(list)
 }
 
 // clockLag returns in how long the first timer is due.
@@ -72,7 +127,7 @@ func clockLag(list *answer.Timers) (late time.Duration, known bool) {
 	return late, known
 }
 
-// callAges returns for how long suspended code has waited for a server of HttpClient, by its boxes, as far as that is known.
+// callAges is callsOf for a list.
 func callAges(list *answer.HTTPClients) map[target.Addr]time.Duration {
 	out := map[target.Addr]time.Duration{}
 	for i := range list.Pools {

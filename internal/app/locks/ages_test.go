@@ -32,15 +32,14 @@ func TestCallsOfServers(t *testing.T) {
 		for _, ms := range due {
 			timers.Timers = append(timers.Timers, answer.Timer{DueIn: answer.Known(ms)})
 		}
-		s.readCalls = func() *serverCalls {
-			out := &serverCalls{ages: callAges(&answer.HTTPClients{Pools: []answer.HTTPPool{pool}})}
-			out.late, out.known = clockLag(timers)
-			return out
+		s.readCalls = func() map[target.Addr]time.Duration {
+			return callAges(&answer.HTTPClients{Pools: []answer.HTTPPool{pool}})
 		}
 		s.pool = &answer.ThreadPool{}
 		if starved {
 			s.pool.Verdicts = []answer.Verdict{{Kind: answer.FindingStarved}}
 		}
+		s.taken = momentOf(timers, s.pool)
 		g := newGrapher(s)
 		g.nodes()
 		return g.course().turns(&lock{most: math.MaxInt32}, u, waiting, crowdAsync)

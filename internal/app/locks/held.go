@@ -62,7 +62,11 @@ func (g *grapher) held() []answer.Verdict {
 			if l.Kind == answer.LockLazy {
 				kind, severity = g.madeBy(first.runners[0], len(names), isLazy)
 			} else {
-				if kind, severity, how = g.heldBy(l, first.runners, len(names)); how == isAsking {
+				kind, severity, how = g.heldBy(l, first.runners, len(names))
+				switch age := g.s.age(l); {
+				case age.least >= briefWait:
+					onward = onward.Plus(words.NotPassedOn.Of(words.Duration(age.least)))
+				case how == isAsking:
 					onward = onward.Plus(words.NoAge.Of())
 				}
 			}
@@ -135,11 +139,11 @@ func (g *grapher) madeBy(t *stackwalk.Thread, waiting int, isMaker func(method s
 	switch {
 	case g.transferring(t):
 		made = isBusy
-	case made != isStuck && g.of[t] == nil && g.runs(t):
+	case made > isLong && g.of[t] == nil && g.runs(t):
 		made = g.s.making(t, isMaker)
 	}
 	switch {
-	case made == isStuck:
+	case made <= isLong:
 		return answer.FindingHeld, ""
 	case made != isMoment && waiting >= crowd:
 		return answer.FindingHeld, answer.SeverityWarning

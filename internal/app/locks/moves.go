@@ -43,6 +43,7 @@ type release uint8
 
 const (
 	isStuck  release = iota // nothing says that it does
+	isLong                  // it goes on, and all who wait may not have their turns soon
 	isAsking                // when another process or a device has answered, and nothing says since when it waits for that
 	isBusy                  // it runs
 	isMoment                // in a moment: most locks of a busy process look so now and then
@@ -186,15 +187,22 @@ func (g *grapher) heldBy(l *lock, holders []*stackwalk.Thread, waiting int) (ans
 		out = min(out, c.releases(t, waiting, 0))
 	}
 	unread := slices.ContainsFunc(holders, g.s.codeUnread)
+	age := g.s.age(l)
 	switch {
+	case age.least >= longWait && waiting < contended && out >= isBusy:
+		return answer.FindingHeld, answer.SeverityWarning, out
+	case age.least >= longWait:
+		return answer.FindingHeld, "", out
+	case out > isStuck && age.most > 0 && time.Duration(waiting)*age.most <= longWait: // it has just been passed on
+		return answer.NoFinding, "", isMoment
 	case out < isMoment && unread && !slices.ContainsFunc(holders, func(t *stackwalk.Thread) bool { return !g.threadMoves(t) && !g.transferring(t) }):
 		if l != nil {
 			g.blindThreads = append(g.blindThreads, g.waitsFor(l)...)
 		}
 		return answer.NoFinding, "", isMoment // its code would say for how long
-	case out == isStuck && unread:
+	case out <= isLong && unread:
 		return answer.FindingHeld, answer.SeverityWarning, out // what it waits for may go on
-	case out == isStuck:
+	case out <= isLong:
 		return answer.FindingHeld, "", out
 	case out == isBusy, out == isAsking && waiting >= manyTurns:
 		return answer.FindingHeld, answer.SeverityWarning, out
@@ -252,8 +260,10 @@ func (c *course) releases(t *stackwalk.Thread, waiting, depth int) release {
 	switch {
 	case p.asks && section != sectionLoops && section != sectionSpins:
 		return isAsking
-	case !soon && !runs, g.s.endless(t), waiting >= contended && section == sectionSpins:
+	case g.s.endless(t), waiting >= contended && section == sectionSpins, !p.moves && !runs:
 		return isStuck
+	case !soon && !runs:
+		return isLong
 	case waiting < contended, section == sectionStraight && (soon || waiting < crowd), section == sectionUnknown && soon:
 		return isMoment
 	}

@@ -53,7 +53,7 @@ func Waits(ctx context.Context, p *process.Process, o Options) (*answer.Waits, e
 		if o.whole && !o.NoGraph {
 			o.graph = func() (*graph.Graph, error) { return wholeGraph(ctx, p) }
 		}
-		o.calls = func() *serverCalls { return callsOf(ctx, p) }
+		o.calls = func() map[target.Addr]time.Duration { return callsOf(ctx, p) }
 		out, err := r.Waits(ctx, o)
 		if err != nil {
 			return nil, err

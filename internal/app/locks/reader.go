@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
@@ -55,8 +56,8 @@ type Options struct {
 
 	// whole reports that all objects of the heap can be read, and no collection moves them.
 	whole bool
-	graph func() (*graph.Graph, error) // with all roots and references, or an error; nil if the heap is not whole
-	calls func() *serverCalls          // reads the calls of HttpClient
+	graph func() (*graph.Graph, error)         // with all roots and references, or an error; nil if the heap is not whole
+	calls func() map[target.Addr]time.Duration // callsOf
 }
 
 // A lock is a lock with its holders and waiters.
@@ -69,6 +70,7 @@ type lock struct {
 	folded   bool             // reported with the lock that it is part of
 	entered  bool             // held by a thread that is not recorded yet
 	pulse    bool             // more threads wait for a pulse than were found
+	since    dac.TickStamp    // of a monitor or Lock: when a waiter last got it, or the first of those who wait came
 
 	unread      bool  // not all readers of a ReaderWriterLockSlim could be searched for
 	count, most int64 // a semaphore's free permits and its maximum
@@ -144,6 +146,7 @@ type blockedThreads struct {
 	items   map[target.Addr]bool              // the items queued in it
 	ctors   map[target.Addr]*stackwalk.Thread // the classes with running static constructors
 	ticks   map[target.Addr]*stackwalk.Thread // set by lastTicks
+	taken   *moment                           // set by moment
 	frames  []stackwalk.Frame                 // the array of standOf
 }
 
@@ -151,19 +154,19 @@ type blockedThreads struct {
 type suspension struct {
 	set       *tasks.Set // set by taskSet
 	setLost   bool
-	partial   bool                        // not all async methods of the heap could be read
-	served    func([]target.Addr) string  // names the request that a chain of boxes serves; nil if none is named
-	ops       []*operation                // set by operations
-	circles   [][]*answer.AsyncFrame      // async methods that await each other; set by operations
-	iterators []target.Addr               // async iterators that wait until their next element is asked for; set by operations
-	goesOn    map[target.Addr]bool        // by task or box: suspended methods that wait for nothing any more; set by operations
-	standing  map[target.Addr]*operation  // by task or box: the operation in which a method stands, with the methods that await it; set by operations
-	roles     map[target.Addr]channelRole // by operation of a channel; set by readChannels
-	uses      map[*lock]*semaphoreUse     // set by semaphores
-	finds     map[*tasks.AwaitPoint]bool  // see findsDone
-	readCalls func() *serverCalls         // nil if they are not to be read
-	asked     *serverCalls                // set by callAge
-	sources   map[target.Addr]target.Addr // by task of a promise that code waits for: its TaskCompletionSource; set by promiseOwners
+	partial   bool                                 // not all async methods of the heap could be read
+	served    func([]target.Addr) string           // names the request that a chain of boxes serves; nil if none is named
+	ops       []*operation                         // set by operations
+	circles   [][]*answer.AsyncFrame               // async methods that await each other; set by operations
+	iterators []target.Addr                        // async iterators that wait until their next element is asked for; set by operations
+	goesOn    map[target.Addr]bool                 // by task or box: suspended methods that wait for nothing any more; set by operations
+	standing  map[target.Addr]*operation           // by task or box: the operation in which a method stands, with the methods that await it; set by operations
+	roles     map[target.Addr]channelRole          // by operation of a channel; set by readChannels
+	uses      map[*lock]*semaphoreUse              // set by semaphores
+	finds     map[*tasks.AwaitPoint]bool           // see findsDone
+	readCalls func() map[target.Addr]time.Duration // callsOf; nil if they are not to be read
+	callAges  map[target.Addr]time.Duration        // set by callAge
+	sources   map[target.Addr]target.Addr          // by task of a promise that code waits for: its TaskCompletionSource; set by promiseOwners
 }
 
 // A naming is what nameObjects has found: the names of the objects that something waits for.
@@ -184,6 +187,9 @@ func (r *Reader) Describe(ctx context.Context, o Options) (*answer.Locks, error)
 	}
 	wanted := map[target.Addr]bool{}
 	for _, l := range s.locks {
+		if age := s.age(l); age.known {
+			l.Age = answer.Known(age.least.Milliseconds())
+		}
 		if !o.All && !l.Held && l.Waiters.Value == 0 && !l.pulse && len(l.Waiting) == 0 && len(l.Async) == 0 {
 			out.Free++
 			continue
@@ -368,7 +374,7 @@ func (s *survey) monitor(b *dac.SyncBlock) *lock {
 	if l := s.mons[b.Object]; l != nil {
 		return l
 	}
-	l := &lock{Lock: answer.Lock{Address: b.Object, Kind: answer.LockMonitor, Type: s.typeOf(b.Object),
+	l := &lock{since: b.Since, Lock: answer.Lock{Address: b.Object, Kind: answer.LockMonitor, Type: s.typeOf(b.Object),
 		Waiters: answer.Known(int64(b.Waiters))}}
 	if b.Held {
 		l.Held = true
@@ -445,7 +451,7 @@ func (s *survey) managedLock(l *lock, o objects.Object) (bool, error) {
 	}
 	l.Kind = answer.LockLock
 	v, err := s.r.rt.ManagedLock(o.Addr)
-	l.Held, l.OwnerID, l.Recursion, l.Waiters.Value = v.Held, v.OwnerID, v.Recursion, int64(v.Waiters)
+	l.Held, l.OwnerID, l.Recursion, l.Waiters.Value, l.since = v.Held, v.OwnerID, v.Recursion, int64(v.Waiters), v.Since
 	switch {
 	case err != nil || !v.Held:
 	case v.OwnerID == 0:

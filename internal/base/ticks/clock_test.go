@@ -25,3 +25,27 @@ func TestClock(t *testing.T) {
 	narrow.Note32(-16, nil)
 	assert.EqualValues(t, int64(0xffff_fff0), narrow.Now().Value)
 }
+
+// TestAfter: a stamp after the newest known time is younger than that, and one of 16 bits has an age only where the time of the dump is nearly known.
+func TestAfter(t *testing.T) {
+	for _, c := range []struct {
+		stamp     uint32
+		bits      int
+		now, late int64
+		want      int64
+		ok        bool
+	}{
+		{1000, 32, 13000, 0, 12000, true},
+		{13500, 32, 13000, 0, 0, true},
+		{0xffff_ff00, 32, 0x1_0000_0100, 0, 0x200, true},
+		{0x100, 32, 0x5_0000_0900, 1 << 31, 0, false},
+		{0x100, 16, 0x5_0000_0900, 500, 0x800, true},
+		{0x0a00, 16, 0x5_0000_0900, 500, 0, true},
+		{0x0a00, 16, 0x5_0000_0900, 100, 0xff00, true}, // it is not later
+		{0x100, 16, 0x5_0000_0900, 40_000, 0, false},
+	} {
+		least, ok := ticks.After(c.stamp, c.bits, c.now, c.late)
+		assert.Equal(t, c.want, least, c)
+		assert.Equal(t, c.ok, ok, c)
+	}
+}

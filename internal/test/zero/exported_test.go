@@ -672,6 +672,7 @@ var exportedTypes = map[string]any{
 	"dac.Thread":                         (*sosgo_dac.Thread)(nil),
 	"dac.ThreadCounts":                   (*sosgo_dac.ThreadCounts)(nil),
 	"dac.ThreadState":                    (*sosgo_dac.ThreadState)(nil),
+	"dac.TickStamp":                      (*sosgo_dac.TickStamp)(nil),
 	"dac.Tier":                           (*sosgo_dac.Tier)(nil),
 	"dac.TraceFrame":                     (*sosgo_dac.TraceFrame)(nil),
 	"dac.VariableLocation":               (*sosgo_dac.VariableLocation)(nil),

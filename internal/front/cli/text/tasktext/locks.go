@@ -43,6 +43,9 @@ func lock(p *report.Page, l *answer.Lock) {
 	if l.Waiters.Err() == nil && l.Waiters.Value > 0 {
 		p.Printf(", %d waiting (its own count)", l.Waiters.Value)
 	}
+	if l.Age.Err() == nil {
+		p.Printf(", which none has got for at least %s", report.Millis(l.Age.Value))
+	}
 	p.Print("\n")
 	for i := range l.Waiting {
 		w := &l.Waiting[i]
