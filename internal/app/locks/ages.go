@@ -49,9 +49,11 @@ func momentOf(list *answer.Timers, pool *answer.ThreadPool) *moment {
 	return m
 }
 
-// longWait is how long nobody has got a lock that is no longer a usual moment of it, though others wait; briefWait is a usual one.
+// longWait is how long nobody has got a lock that is no longer a usual moment of it, though others wait, and standWait, if several wait and its holder's code does not leave
+// it in a moment. briefWait is a usual one.
 const (
 	longWait  = 5 * time.Second
+	standWait = 2 * time.Second
 	briefWait = time.Second
 )
 

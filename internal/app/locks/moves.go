@@ -191,7 +191,7 @@ func (g *grapher) heldBy(l *lock, holders []*stackwalk.Thread, waiting int) (ans
 	switch {
 	case age.least >= longWait && waiting < contended && out >= isBusy:
 		return answer.FindingHeld, answer.SeverityWarning, out
-	case age.least >= longWait:
+	case age.least >= longWait, age.least >= standWait && waiting >= contended && out < isMoment:
 		return answer.FindingHeld, "", out
 	case out > isStuck && age.most > 0 && time.Duration(waiting)*age.most <= longWait: // it has just been passed on
 		return answer.NoFinding, "", isMoment
