@@ -145,6 +145,10 @@ func (p Platform) FaultsAreSignals() bool { return p.OS != OSWindows }
 // AMD64 raises #GP for it without an address, and the system reports 0.
 func (p Platform) HidesAddresses() bool { return p.FaultsAreSignals() && p.Arch == ArchAMD64 }
 
+// TimersSkipSleep reports whether .NET's timers leave out the time for which the machine sleeps. Environment.TickCount64
+// counts it (TimerQueue.Windows.cs). Elsewhere both read one clock.
+func (p Platform) TimersSkipSleep() bool { return p.OS == OSWindows }
+
 // HasCOM reports whether a runtime on the system wraps COM objects.
 func (p Platform) HasCOM() bool { return p.OS == OSWindows }
 

@@ -18,7 +18,7 @@ const slowCall = 5 * time.Second
 
 // A moment is the time of the dump as far as it is known, in milliseconds since boot.
 type moment struct {
-	now answer.Maybe[int64] // the newest time that the process has noted: the dump may be later
+	now ticks.Moment // the newest times that the process has noted: the dump may be later
 	// late is how much later it can be: the first timer has not fired yet. Without known no timer limits it: a process that stands still notes no time, and a
 	// pool that starves fires no timer.
 	late  time.Duration
@@ -28,21 +28,25 @@ type moment struct {
 // moment returns the time of the dump.
 func (s *survey) moment() *moment {
 	if s.taken == nil {
-		list, err := threadpool.New(s.r.b, s.r.walker, s.r.threads, s.r.unread).Timers(s.ctx)
+		pool := threadpool.New(s.r.b, s.r.walker, s.r.threads, s.r.unread)
+		list, err := pool.Timers(s.ctx)
 		if err != nil {
-			list = &answer.Timers{Clock: answer.Missing[int64](err)}
+			list = &answer.Timers{}
 		}
 		if s.pool == nil {
 			_ = s.queued() // without an answer it is not known whether the pool starves
 		}
 		s.taken = momentOf(list, s.pool)
+		if s.taken.now, err = pool.Now(s.ctx, &answer.Gaps{}); err != nil {
+			s.taken.now.Ticks = answer.Missing[int64](err)
+		}
 	}
 	return s.taken
 }
 
 // momentOf is moment by the timers and the pool that fires them, or nil if that can't be read.
 func momentOf(list *answer.Timers, pool *answer.ThreadPool) *moment {
-	m := &moment{now: list.Clock}
+	m := &moment{}
 	if pool != nil && !slices.ContainsFunc(pool.Verdicts, func(v answer.Verdict) bool { return v.Kind == answer.FindingStarved }) {
 		m.late, m.known = clockLag(list)
 	}
@@ -71,20 +75,21 @@ func (s *survey) age(l *lock) (out lockAge) {
 		return out
 	}
 	m := s.moment()
-	late := m.late
-	if !m.known && l.since.Bits == 32 {
-		late = 0
-	}
-	if m.now.Err() != nil || !m.known && l.since.Bits < 32 {
+	closely := m.known && m.now.Same // timers limit how much later the dump can be
+	if m.now.Ticks.Err() != nil || !closely && l.since.Bits < 32 {
 		return out
 	}
-	least, ok := ticks.After(l.since.Low, l.since.Bits, m.now.Value, late.Milliseconds())
+	late := time.Duration(0)
+	if closely {
+		late = max(m.late, time.Millisecond)
+	}
+	least, ok := ticks.After(l.since.Low, l.since.Bits, m.now.Ticks.Value, late.Milliseconds())
 	if !ok {
 		return out
 	}
 	out.least, out.known = time.Duration(least)*time.Millisecond, true
-	if m.known && l.since.Bits == 32 {
-		out.most = out.least + max(m.late, time.Millisecond)
+	if closely && l.since.Bits == 32 {
+		out.most = out.least + late
 	}
 	return out
 }

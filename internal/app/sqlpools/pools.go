@@ -10,6 +10,7 @@ import (
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/app/shapes"
 	"github.com/sosgo/sosgo/internal/base/limits"
+	"github.com/sosgo/sosgo/internal/base/ticks"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/process"
 	"github.com/sosgo/sosgo/target"
@@ -30,7 +31,7 @@ type Options struct {
 	Secrets bool `opt:"secrets" reveals:"true" help:"show secrets instead of masking them"`
 
 	Scan  heap.ScanOptions
-	Clock answer.Maybe[int64] // the newest time that the process recorded (internal/base/ticks), from which ages are computed
+	Clock ticks.Moment // the newest time that the process recorded, from which ages are computed
 }
 
 // A query builds one answer.
@@ -53,7 +54,7 @@ type query struct {
 // Pools lists the pools of database connections. It records what could not be read. The error is ctx's.
 func (r *Reader) Pools(ctx context.Context, p *process.Process, h *heap.Heap, o Options) (*answer.SQLPools, error) {
 	out := &answer.SQLPools{Pools: []answer.SQLPool{}}
-	q := &query{Reader: r, clock: o.Clock, Reading: shapes.Reading{Gaps: &out.Gaps, Binder: r.b}, out: out,
+	q := &query{Reader: r, clock: o.Clock.Timers, Reading: shapes.Reading{Gaps: &out.Gaps, Binder: r.b}, out: out,
 		commands: map[target.Addr]objects.Object{}, made: map[target.Addr]objects.Object{}, commandsOf: map[target.Addr]int{},
 		links: map[string]objects.Object{}, due: map[target.Addr]int64{}, results: map[target.Addr]target.Addr{}}
 	q.lite = sqlite{strings: map[target.Addr]answer.Text{}, commands: map[target.Addr]objects.Object{}, contexts: map[target.Addr]objects.Object{}}

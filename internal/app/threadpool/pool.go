@@ -38,9 +38,9 @@ type ReadPauses func(thread uint32) (length time.Duration, known bool)
 // Describe describes a runtime's thread pool and records what could not be read. The error is ctx's.
 func (r *Reader) Describe(ctx context.Context, o Options) (*answer.ThreadPool, error) {
 	out := &answer.ThreadPool{Kind: answer.PoolNone}
-	c := &ticks.Clock{}
+	c := r.clocks()
 	if !r.windows(out) {
-		if found, lost := r.portable(out, c); !found {
+		if found, lost := r.portable(out, c.Ticks); !found {
 			r.native(out, lost)
 		}
 	}
@@ -61,7 +61,7 @@ func (r *Reader) Describe(ctx context.Context, o Options) (*answer.ThreadPool, e
 		out.Queues = queues
 	}
 	if o.Log {
-		r.log(out, c)
+		r.log(out, c.Ticks)
 	}
 	if o.Brief {
 		return out, ctx.Err()
@@ -69,9 +69,9 @@ func (r *Reader) Describe(ctx context.Context, o Options) (*answer.ThreadPool, e
 	if err := r.eachTimer(ctx, out.Note, noTimer, c); err != nil {
 		return nil, err
 	}
-	out.Clock = c.Now()
+	out.Clock = c.Ticks.Now()
 	if out.Dequeued.Err() == nil && out.Kind == answer.PoolPortable {
-		out.Dequeued.Value = c.Widen(uint32(out.Dequeued.Value))
+		out.Dequeued.Value = c.Ticks.Widen(uint32(out.Dequeued.Value))
 	}
 	if err := r.workers(ctx, out); err != nil {
 		return nil, err
@@ -287,9 +287,9 @@ func (r *Reader) sinceSix() bool {
 }
 
 // poolTicks adds the pool's time stamps to the clock, and notes unreadable ones in g.
-func (r *Reader) poolTicks(g *answer.Gaps, c *ticks.Clock) {
+func (r *Reader) poolTicks(g *answer.Gaps, c ticks.Clocks) {
 	var pool answer.ThreadPool
-	if _, err := r.portable(&pool, c); err != nil {
+	if _, err := r.portable(&pool, c.Ticks); err != nil {
 		g.Note(fmt.Errorf("time stamps of the thread pool: %w", err))
 	}
 }

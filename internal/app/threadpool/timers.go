@@ -23,7 +23,7 @@ const neverAgain = math.MaxUint32
 // ctx's.
 func (r *Reader) Timers(ctx context.Context) (*answer.Timers, error) {
 	out := &answer.Timers{Timers: []answer.Timer{}}
-	c := &ticks.Clock{}
+	c := r.clocks()
 	err := r.eachTimer(ctx, out.Lose, func(queue int, short bool, s *queuedTimer, o objects.Object) error {
 		const texts = 128
 		if err := offheap.Keep(ctx, "the list of all timers", offheap.SizeOf[answer.Timer]()+texts); err != nil {
@@ -41,7 +41,7 @@ func (r *Reader) Timers(ctx context.Context) (*answer.Timers, error) {
 		return nil, err
 	}
 	r.poolTicks(&out.Gaps, c)
-	out.Clock = c.Now()
+	out.Clock = c.Timers.Now()
 	for i := range out.Timers {
 		t := &out.Timers[i]
 		if t.DueIn = answer.Missing[int64](out.Clock.Err()); out.Clock.Err() == nil {
@@ -52,11 +52,14 @@ func (r *Reader) Timers(ctx context.Context) (*answer.Timers, error) {
 	return out, nil
 }
 
-// Now returns the newest time of the queues and timers, in milliseconds of the machine's clock.
-func (r *Reader) Now(ctx context.Context, g *answer.Gaps) (answer.Maybe[int64], error) {
-	c := &ticks.Clock{}
+// clocks returns the clocks of the process.
+func (r *Reader) clocks() ticks.Clocks { return ticks.NewClocks(r.rt.Target().Platform()) }
+
+// Now returns the newest times of the queues and timers, in milliseconds.
+func (r *Reader) Now(ctx context.Context, g *answer.Gaps) (ticks.Moment, error) {
+	c := r.clocks()
 	if err := r.eachTimer(ctx, g.Note, noTimer, c); err != nil {
-		return answer.Maybe[int64]{}, err
+		return ticks.Moment{}, err
 	}
 	r.poolTicks(g, c)
 	return c.Now(), nil
@@ -67,7 +70,7 @@ func noTimer(int, bool, *queuedTimer, objects.Object) error { return nil }
 
 // eachTimer calls visit for the timers of each queue, and adds the time stamps of queues and timers to c. It calls lose
 // with the reason if timers are missing. An error of visit ends it.
-func (r *Reader) eachTimer(ctx context.Context, lose func(error), visit func(queue int, short bool, s *queuedTimer, o objects.Object) error, c *ticks.Clock) error {
+func (r *Reader) eachTimer(ctx context.Context, lose func(error), visit func(queue int, short bool, s *queuedTimer, o objects.Object) error, c ticks.Clocks) error {
 	list, err := static(r.b, "System.Threading.TimerQueue", func(s *timerQueues) *objects.StaticField { return &s.Instances })
 	if err != nil {
 		lose(fmt.Errorf("timer queues: %w", err))
@@ -87,7 +90,7 @@ func (r *Reader) eachTimer(ctx context.Context, lose func(error), visit func(que
 			continue
 		}
 		if s.Started.Has() {
-			c.Note64(s.Started.Int(at))
+			c.NoteTimer(s.Started.Int(at))
 		}
 		check := r.newTimerCheck(o)
 		whole := true
@@ -101,7 +104,7 @@ func (r *Reader) eachTimer(ctx context.Context, lose func(error), visit func(que
 				if err := check.timer(short, s, objects.InstanceOf(o)); err != nil {
 					lose(fmt.Errorf("timer %016x: %w", uint64(o.Addr), err))
 				}
-				c.Note64(s.Start.Int(objects.InstanceOf(o)))
+				c.NoteTimer(s.Start.Int(objects.InstanceOf(o)))
 				return visit(n, short, s, o)
 			})
 			if ctx.Err() != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/sosgo/sosgo/internal/app/shapes"
 	"github.com/sosgo/sosgo/internal/app/tasks"
 	"github.com/sosgo/sosgo/internal/base/limits"
+	"github.com/sosgo/sosgo/internal/base/ticks"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"
 )
@@ -103,8 +104,8 @@ type (
 // ClientOptions selects what Clients reads.
 type ClientOptions struct {
 	Scan  heap.ScanOptions
-	Clock answer.Maybe[int64] // the newest time that the process recorded (internal/base/ticks), from which ages are computed
-	Brief bool                `opt:"brief" help:"without the code that awaits requests, their ages, and the fields that hold clients"`
+	Clock ticks.Moment // the newest time that the process recorded, from which ages are computed
+	Brief bool         `opt:"brief" help:"without the code that awaits requests, their ages, and the fields that hold clients"`
 
 	Unnamed bool // without the fields that hold clients alone
 }
@@ -112,7 +113,7 @@ type ClientOptions struct {
 // Clients lists the HttpClients and their connection pools, with the requests that wait for or have a connection. The
 // error is ctx's.
 func (r *Reader) Clients(ctx context.Context, h *heap.Heap, o ClientOptions) (*answer.HTTPClients, error) {
-	out := &answer.HTTPClients{Pools: []answer.HTTPPool{}, Clock: o.Clock}
+	out := &answer.HTTPClients{Pools: []answer.HTTPPool{}, Clock: o.Clock.Ticks}
 	g := r.reading(&out.Gaps)
 	index := map[target.Addr]int{}
 	var connections []objects.Object
@@ -140,8 +141,8 @@ func (r *Reader) Clients(ctx context.Context, h *heap.Heap, o ClientOptions) (*a
 	}
 	if ms := beat.ms(); out.Clock.Err() == nil && ms > 0 {
 		out.Fresh = true // the timers and the pool may have been idle longer
-		out.Clock.Value = max(out.Clock.Value, ms)
-		o.Clock = out.Clock
+		o.Clock.Note(ms)
+		out.Clock = o.Clock.Ticks
 	}
 	out.More = out.Clients - len(out.List)
 	for _, c := range connections {
@@ -192,7 +193,7 @@ func (r *Reader) senders(ctx context.Context, g shapes.Reading, h *heap.Heap, o 
 				at[w.Request] = len(all)
 				if c, err := r.b.Objects().TrustedObject(w.Connection); w.Connection != 0 && err == nil && is[*connection1](r, c) {
 					at[w.Connection] = len(all) // an HTTP/2 connection serves several requests
-					w.Age = r.mute(g, c, o.Clock)
+					w.Age = r.mute(g, c, o.Clock.Ticks)
 				}
 				all = append(all, w)
 			}
@@ -219,7 +220,7 @@ func (r *Reader) senders(ctx context.Context, g shapes.Reading, h *heap.Heap, o 
 		if strings.Contains(g.TypeText(box).S, "System.Net.Http.HttpClient+") {
 			for a := range reader.Variables(box) {
 				if v, err := r.b.Objects().TrustedObject(a); err == nil {
-					if age, limit, ok := g.Countdown(v, o.Clock); ok { // of HttpClient's timeout
+					if age, limit, ok := g.Countdown(v, o.Clock.Timers); ok { // of HttpClient's timeout
 						all[n].Age, all[n].Timeout = age, limit
 					}
 				}

@@ -18,6 +18,7 @@ import (
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/app/web"
+	"github.com/sosgo/sosgo/internal/base/ticks"
 	"github.com/sosgo/sosgo/internal/test/testcase"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 	"github.com/sosgo/sosgo/objects"
@@ -587,7 +588,7 @@ func TestAgesWithoutActivities(t *testing.T) {
 				assert.Equal(t, age.String(), q.Age)
 			}
 		}
-		clients, err := r.Clients(t.Context(), h, web.ClientOptions{Unnamed: true, Clock: answer.Known[int64](1)})
+		clients, err := r.Clients(t.Context(), h, web.ClientOptions{Unnamed: true, Clock: ticks.Moment{Ticks: answer.Known[int64](1), Same: true}})
 		require.NoError(t, err)
 		assert.True(t, clients.Fresh)
 		assert.Equal(t, beat/int64(time.Millisecond), clients.Clock.Value)

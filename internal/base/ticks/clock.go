@@ -50,6 +50,46 @@ func (c *Clock) Now() answer.Maybe[int64] {
 	return answer.Known(c.newest)
 }
 
+// A Moment is the time of a dump by two clocks, as far as the process has noted it.
+type Moment struct {
+	Ticks  answer.Maybe[int64] // of Environment.TickCount64
+	Timers answer.Maybe[int64] // of the timers
+	Same   bool                // they are one clock
+}
+
+// Note moves the moment to a later time of both clocks, if they are one.
+func (m *Moment) Note(ms int64) {
+	if m.Same && m.Ticks.Err() == nil && ms > m.Ticks.Value {
+		m.Ticks.Value, m.Timers.Value = ms, ms
+	}
+}
+
+// Clocks are the clock of Environment.TickCount64 and the timers' clock, which is behind it by the time for which the machine has slept, where timers
+// skip that.
+type Clocks struct{ Ticks, Timers *Clock }
+
+// NewClocks returns the clocks of a process on a platform.
+func NewClocks(p target.Platform) Clocks {
+	c := Clocks{Ticks: &Clock{}}
+	if c.Timers = c.Ticks; p.TimersSkipSleep() {
+		c.Timers = &Clock{}
+	}
+	return c
+}
+
+// NoteTimer records a time of the timers' clock. The other one is not behind it.
+func (c Clocks) NoteTimer(ms int64, err error) {
+	c.Ticks.Note64(ms, err)
+	if c.Timers != c.Ticks {
+		c.Timers.Note64(ms, err)
+	}
+}
+
+// Now returns the newest recorded times.
+func (c Clocks) Now() Moment {
+	return Moment{Ticks: c.Ticks.Now(), Timers: c.Timers.Now(), Same: c.Ticks == c.Timers}
+}
+
 // After returns how many milliseconds after a stamp a time of the clock is, at least. The stamp has only the lower bits of a time. The time of the dump is
 // known to be at least now, and at most late milliseconds more. 0 may be the answer for a stamp that is younger than now. ok is false if the stamp may
 // as well be of another round of its bits: then late has to be less than a half of it.

@@ -26,6 +26,23 @@ func TestClock(t *testing.T) {
 	assert.EqualValues(t, int64(0xffff_fff0), narrow.Now().Value)
 }
 
+// TestClocks: where timers skip the time for which the machine slept, a time of Environment.TickCount64 says nothing about theirs.
+func TestClocks(t *testing.T) {
+	for os, timers := range map[target.OS]int64{target.OSWindows: 1000, target.OSLinux: 9000} {
+		c := ticks.NewClocks(target.Platform{OS: os})
+		c.NoteTimer(1000, nil)
+		m := c.Now()
+		assert.EqualValues(t, 1000, m.Ticks.Value, os)
+		c.Ticks.Note64(9000, nil)
+		m = c.Now()
+		assert.EqualValues(t, 9000, m.Ticks.Value, os)
+		assert.Equal(t, timers, m.Timers.Value, os)
+		m.Note(9500)
+		assert.Equal(t, m.Same, m.Ticks.Value == 9500, os)
+		assert.Equal(t, m.Same, m.Timers.Value == 9500, os)
+	}
+}
+
 // TestAfter: a stamp after the newest known time is younger than that, and one of 16 bits has an age only where the time of the dump is nearly known.
 func TestAfter(t *testing.T) {
 	for _, c := range []struct {
