@@ -94,6 +94,14 @@ func (s *survey) age(l *lock) (out lockAge) {
 	return out
 }
 
+// waited is age unless a collection may be under way, for which the program may have stood still all the time.
+func (s *survey) waited(l *lock) lockAge {
+	if s.paused {
+		return lockAge{}
+	}
+	return s.age(l)
+}
+
 // callAge returns for how long a suspended method has waited for a server of HttpClient, and by how much more it can be. known is false if no timer limits that.
 func (g *grapher) callAge(h *holder) (age, late time.Duration, known bool) {
 	s := g.s

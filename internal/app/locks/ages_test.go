@@ -8,7 +8,9 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/app/tasks"
+	"github.com/sosgo/sosgo/internal/base/ticks"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -65,4 +67,26 @@ func TestCallsOfServers(t *testing.T) {
 		assert.Equal(t, c.want == moves, c.p.moves, name)
 		assert.Equal(t, c.want == asks, c.p.asks, name)
 	}
+}
+
+// TestLockAge: an age is a least one where no timer limits the time of the dump, and a Lock, which keeps 16 bits of the time, has none then. A collection explains each.
+func TestLockAge(t *testing.T) {
+	at := func(bits int, since uint32, known, same, paused bool) lockAge {
+		s := &survey{}
+		s.taken = &moment{now: ticks.Moment{Ticks: answer.Known[int64](100_000), Same: same}, late: 200 * time.Millisecond, known: known}
+		s.paused = paused
+		l := &lock{since: dac.TickStamp{Low: since, Bits: bits}}
+		l.Waiters = answer.Known[int64](3)
+		return s.waited(l)
+	}
+	const second = time.Second
+	assert.Equal(t, lockAge{7 * second, 7*second + 200*time.Millisecond, true}, at(32, 93_000, true, true, false))
+	assert.Equal(t, lockAge{7 * second, 0, true}, at(32, 93_000, false, true, false))
+	assert.Equal(t, lockAge{7 * second, 0, true}, at(32, 93_000, true, false, false))
+	assert.Equal(t, lockAge{7 * second, 0, true}, at(16, 93_000%65_536, true, true, false))
+	assert.Equal(t, lockAge{0, 200 * time.Millisecond, true}, at(32, 100_100, true, true, false))
+	assert.Zero(t, at(16, 93_000%65_536, false, true, false))
+	assert.Zero(t, at(16, 93_000%65_536, true, false, false))
+	assert.Zero(t, at(32, 93_000, true, true, true))
+	assert.Zero(t, at(32, 0, true, true, false))
 }

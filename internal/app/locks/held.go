@@ -63,7 +63,7 @@ func (g *grapher) held() []answer.Verdict {
 				kind, severity = g.madeBy(first.runners[0], len(names), isLazy)
 			} else {
 				kind, severity, how = g.heldBy(l, first.runners, len(names))
-				switch age := g.s.age(l); {
+				switch age := g.s.waited(l); {
 				case age.least >= briefWait:
 					onward = onward.Plus(words.NotPassedOn.Of(words.Duration(age.least)))
 				case how == isAsking:

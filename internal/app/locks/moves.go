@@ -187,7 +187,7 @@ func (g *grapher) heldBy(l *lock, holders []*stackwalk.Thread, waiting int) (ans
 		out = min(out, c.releases(t, waiting, 0))
 	}
 	unread := slices.ContainsFunc(holders, g.s.codeUnread)
-	age := g.s.age(l)
+	age := g.s.waited(l)
 	switch {
 	case age.least >= longWait && waiting < contended && out >= isBusy:
 		return answer.FindingHeld, answer.SeverityWarning, out

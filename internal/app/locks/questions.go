@@ -49,7 +49,8 @@ func Waits(ctx context.Context, p *process.Process, o Options) (*answer.Waits, e
 		}
 		r.texts = c.Reword
 		o.Scan = c.Scan("looking for locks", o.Scan)
-		o.whole = p.State(answer.HeapWhole) == answer.PremiseHolds && p.State(answer.NoCollection) == answer.PremiseHolds
+		o.paused = p.State(answer.NoCollection) != answer.PremiseHolds
+		o.whole = p.State(answer.HeapWhole) == answer.PremiseHolds && !o.paused
 		if o.whole && !o.NoGraph {
 			o.graph = func() (*graph.Graph, error) { return wholeGraph(ctx, p) }
 		}

@@ -56,8 +56,10 @@ type Options struct {
 
 	// whole reports that all objects of the heap can be read, and no collection moves them.
 	whole bool
-	graph func() (*graph.Graph, error)         // with all roots and references, or an error; nil if the heap is not whole
-	calls func() map[target.Addr]time.Duration // callsOf
+	// paused reports that a collection may be under way: the program may have stood still for it.
+	paused bool
+	graph  func() (*graph.Graph, error)         // with all roots and references, or an error; nil if the heap is not whole
+	calls  func() map[target.Addr]time.Duration // callsOf
 }
 
 // A lock is a lock with its holders and waiters.
@@ -146,6 +148,7 @@ type blockedThreads struct {
 	items   map[target.Addr]bool              // the items queued in it
 	ctors   map[target.Addr]*stackwalk.Thread // the classes with running static constructors
 	ticks   map[target.Addr]*stackwalk.Thread // set by lastTicks
+	paused  bool                              // Options.paused
 	taken   *moment                           // set by moment
 	frames  []stackwalk.Frame                 // the array of standOf
 }

@@ -25,7 +25,7 @@ func (r *Reader) Waits(ctx context.Context, o Options) (*answer.Waits, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.readCalls = o.calls
+	s.readCalls, s.paused = o.calls, o.paused
 	s.code.Graph, s.code.Whole = o.graph, func() bool { return o.whole && !s.lost && !s.partial }
 	if err := s.follow(o.Scan); err != nil {
 		return nil, err
