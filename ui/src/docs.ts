@@ -488,9 +488,9 @@ export interface LoaderHeap {
 }
 
 export interface Lock {
-  address: string; asyncWaiters?: Array<AsyncWaiter> | null; counts?: Statement; held: boolean; kind: string; name?: string; owner?: Thread;
-  ownerId?: number; readers?: Array<Thread> | null; recursion?: number; state?: string; type: string | null; waiters?: number | null;
-  waiting?: Array<LockWaiter> | null;
+  address: string; ageMs?: number | null; asyncWaiters?: Array<AsyncWaiter> | null; counts?: Statement; held: boolean; kind: string;
+  name?: string; owner?: Thread; ownerId?: number; readers?: Array<Thread> | null; recursion?: number; state?: string; type: string | null;
+  waiters?: number | null; waiting?: Array<LockWaiter> | null;
 }
 
 export interface LostSegment {
