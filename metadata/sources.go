@@ -6,6 +6,8 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/sosgo/sosgo/internal/base/limits"
@@ -81,7 +83,8 @@ func (md *Metadata) SourceLink(file string) (string, error) {
 		return "", corruptf(0, "Source Link map: %v", err)
 	}
 	best, url := -1, ""
-	for from, to := range m.Documents {
+	for _, from := range slices.Sorted(maps.Keys(m.Documents)) { // two of them may differ by case alone
+		to := m.Documents[from]
 		folder, open := strings.CutSuffix(from, "*")
 		switch {
 		case !open && strings.EqualFold(from, file):

@@ -64,6 +64,18 @@ func TestEmbeddedSource(t *testing.T) {
 	}
 }
 
+// TestSourceLinkOfTwins: entries that differ by case alone have the same answer each time.
+func TestSourceLinkOfTwins(t *testing.T) {
+	md := sources(t, nil, nil, `{"documents":{"/src/*":"https://b/*","/SRC/*":"https://a/*","/x.cs":"https://d","/X.cs":"https://c"}}`)
+	for range 100 {
+		for file, want := range map[string]string{"/src/a.cs": "https://a/a.cs", "/x.cs": "https://c"} {
+			link, err := md.SourceLink(file)
+			require.NoError(t, err)
+			require.Equal(t, want, link)
+		}
+	}
+}
+
 // TestBadSources checks that wrong sizes, cut streams and invalid maps are errors.
 func TestBadSources(t *testing.T) {
 	md := sources(t, []byte{1, 0}, deflated(t, "x", 1<<31), "{")
