@@ -64,12 +64,12 @@ const (
 // A lockAge is for how long the first of those who wait for a lock has waited: none of them has got it since.
 type lockAge struct {
 	least time.Duration
-	most  time.Duration // 0: not known
+	most  time.Duration // 0: not known; of a Lock very likely
 	known bool
 }
 
-// age returns the age of the waits for a monitor or a Lock that others wait for. A Lock keeps 16 bits of the time, so that it may be older by a multiple
-// of 65.5 seconds.
+// age returns the age of the waits for a monitor or a Lock that others wait for. A Lock keeps 16 bits of the time: a wait of 65.6 seconds looks like one of
+// 0.1, which is one of hundreds that it might be.
 func (s *survey) age(l *lock) (out lockAge) {
 	if l == nil || l.since.Low == 0 || l.Waiters.Value == 0 {
 		return out
@@ -88,7 +88,7 @@ func (s *survey) age(l *lock) (out lockAge) {
 		return out
 	}
 	out.least, out.known = time.Duration(least)*time.Millisecond, true
-	if closely && l.since.Bits == 32 {
+	if closely {
 		out.most = out.least + late
 	}
 	return out

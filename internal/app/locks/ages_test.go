@@ -83,7 +83,7 @@ func TestLockAge(t *testing.T) {
 	assert.Equal(t, lockAge{7 * second, 7*second + 200*time.Millisecond, true}, at(32, 93_000, true, true, false))
 	assert.Equal(t, lockAge{7 * second, 0, true}, at(32, 93_000, false, true, false))
 	assert.Equal(t, lockAge{7 * second, 0, true}, at(32, 93_000, true, false, false))
-	assert.Equal(t, lockAge{7 * second, 0, true}, at(16, 93_000%65_536, true, true, false))
+	assert.Equal(t, lockAge{7 * second, 7*second + 200*time.Millisecond, true}, at(16, 93_000%65_536, true, true, false))
 	assert.Equal(t, lockAge{0, 200 * time.Millisecond, true}, at(32, 100_100, true, true, false))
 	assert.Zero(t, at(16, 93_000%65_536, false, true, false))
 	assert.Zero(t, at(16, 93_000%65_536, true, false, false))
