@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/base/limits"
@@ -287,7 +288,7 @@ func errorAt(src string, pos int, format string, args ...any) *Error {
 		return e
 	}
 	pos = min(pos, len(src))
-	e.Column = len([]rune(src[:pos])) + 1
+	e.Column = utf8.RuneCountInString(src[:pos]) + 1
 	e.Near = src[pos:]
 	if len(e.Near) > nearBytes {
 		e.Near = strings.ToValidUTF8(e.Near[:nearBytes], "") + "…"

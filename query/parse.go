@@ -117,7 +117,9 @@ func (p *parser) fail(err error) {
 
 // failf records a syntax error at pos. The returned node must not be used.
 func (p *parser) failf(pos int, format string, args ...any) *node {
-	p.fail(errorAt(p.src, pos, format, args...))
+	if p.err == nil { // each of many levels fails for the first reason, and the place of one takes as long as the source
+		p.fail(errorAt(p.src, pos, format, args...))
+	}
 	return &node{}
 }
 

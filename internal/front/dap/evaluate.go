@@ -140,10 +140,7 @@ func (n cells) children(ctx context.Context, s *session, p part) ([]dap.Variable
 // a member of one that is a value; else a field of this, or a static field of the frame's type. v is nil for
 // other expressions.
 func (s *session) inFrame(ctx context.Context, id int, text string) (v *dap.Variable, rest string, err error) {
-	n := 0
-	for n < len(text) && isName(text[:n+1]) {
-		n++
-	}
+	n := nameIn(text)
 	name, rest := text[:n], text[n:]
 	if name == "" || strings.HasPrefix(rest, "(") {
 		return nil, "", nil
@@ -194,10 +191,7 @@ func (s *session) member(ctx context.Context, view *process.Process, stored *ans
 		case stored.Members.IsZero() || !strings.HasPrefix(rest, "."):
 			return nil, "", target.Unsupportedf("%s is no reference to an object: its parts are among the variables", path)
 		}
-		n := 1
-		for n < len(rest) && isName(rest[1:n+1]) {
-			n++
-		}
+		n := 1 + nameIn(rest[1:])
 		name := rest[1:n]
 		list := stored.Members.List()
 		i := slices.IndexFunc(list, func(m answer.Member) bool { return m.Name.S == name || m.Name.S == "<"+name+">k__BackingField" })

@@ -130,6 +130,21 @@ func TestSymbolServer(t *testing.T) {
 	})
 }
 
+// TestLongExpressions: a long expression costs no more than its length does.
+func TestLongExpressions(t *testing.T) {
+	c, _ := open(t, testdump.Open(t, "net10-zoo").Plain(), nil)
+	f := frameOf(t, c, "Scenario.Hold(")
+	for _, part := range []string{"A", "A.", "text.", "1+", "(", "A ", `"`} {
+		long := strings.Repeat(part, 1<<18/len(part))
+		for _, frame := range []int{0, f.Id} {
+			began := time.Now()
+			c.refused("evaluate", map[string]any{"expression": long, "context": "watch", "frameId": frame})
+			assert.Less(t, time.Since(began), 20*time.Second, part)
+			t.Log(part, frame, time.Since(began))
+		}
+	}
+}
+
 // TestEvaluate checks that expressions can use the frame's variables, that the console runs commands for its thread,
 // and that both complete.
 func TestEvaluate(t *testing.T) {

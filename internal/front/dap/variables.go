@@ -290,11 +290,14 @@ func (g group) children(ctx context.Context, s *session, p part) ([]dap.Variable
 }
 
 // isName reports whether a field's name is valid in an expression.
-func isName(s string) bool {
+func isName(s string) bool { return s != "" && nameIn(s) == len(s) }
+
+// nameIn returns the number of bytes at the beginning of an expression that are a name.
+func nameIn(s string) int {
 	for i, r := range s {
 		if r != '_' && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (i == 0 || r < '0' || r > '9') && r < 0x80 {
-			return false
+			return i
 		}
 	}
-	return s != ""
+	return len(s)
 }

@@ -56,9 +56,23 @@ type reply struct {
 	Next     *Call          `json:"next,omitempty"`
 }
 
+// mostArguments bounds the arguments of a call in bytes: answers repeat them beside what has a budget. mostCursor is for those of more: a cursor has the
+// arguments of a call in base64.
+const (
+	mostArguments = 4 << 10
+	mostCursor    = 2 * mostArguments
+)
+
 // question parses the arguments of a call.
 func (s *Server) question(t *Tool, raw json.RawMessage) (*question, error) {
 	given := map[string]any{}
+	most := mostArguments
+	if t == &more {
+		most = mostCursor
+	}
+	if len(raw) > most {
+		return nil, fmt.Errorf("the arguments have %d bytes; a call may have %d", len(raw), most)
+	}
 	if len(raw) > 0 {
 		d := json.NewDecoder(bytes.NewReader(raw))
 		d.UseNumber()

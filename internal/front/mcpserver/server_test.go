@@ -217,6 +217,8 @@ func TestWrongArguments(t *testing.T) {
 		"the argument cursor is missing":  {Tool: "more"},
 		"cursor is not a text":            {Tool: "more", Arguments: map[string]any{"cursor": 1}},
 		"has no argument but cursor":      {Tool: "more", Arguments: map[string]any{"cursor": "e30", "x": "1"}},
+		"a call may have 4096":            {Tool: "list", Arguments: map[string]any{"x": strings.Repeat("`", 60_000)}},
+		"a call may have 8192":            {Tool: "more", Arguments: map[string]any{"cursor": strings.Repeat("a", 60_000)}},
 		"the cursor is none of an answer": {Tool: "more", Arguments: map[string]any{"cursor": "e30"}},
 		"cursor is none":                  {Tool: "more", Arguments: map[string]any{"cursor": made("rm", `{}`)}},
 		"the tool list has no":            {Tool: "more", Arguments: map[string]any{"cursor": made("list", `{"z":1}`)}},
