@@ -40,10 +40,23 @@ type RedirectError struct{ error }
 
 func (e *RedirectError) Unwrap() error { return e.error }
 
-// New returns a client. Its Transport is an *http.Transport.
+// A Transport refuses answers that switch to another protocol: net/http gives their connections for bodies, which no time-out ends.
+type Transport struct{ *http.Transport }
+
+// RoundTrip implements http.RoundTripper.
+func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
+	resp, err := t.Transport.RoundTrip(r)
+	if err == nil && resp.StatusCode == http.StatusSwitchingProtocols {
+		resp.Body.Close()
+		return nil, errors.New("the server switches to another protocol")
+	}
+	return resp, err
+}
+
+// New returns a client. Its Transport is a *Transport.
 func New(o Options) *http.Client {
 	return &http.Client{
-		Transport: &http.Transport{
+		Transport: &Transport{&http.Transport{
 			Proxy:                  http.ProxyFromEnvironment,
 			TLSClientConfig:        &tls.Config{RootCAs: o.Roots, MinVersion: tls.VersionTLS12},
 			DialContext:            (&net.Dialer{Timeout: connectTimeout}).DialContext,
@@ -53,7 +66,7 @@ func New(o Options) *http.Client {
 			DisableCompression:     o.Exact,
 			MaxResponseHeaderBytes: maxHeader,
 			ForceAttemptHTTP2:      true,
-		},
+		}},
 		CheckRedirect: func(r *http.Request, via []*http.Request) error {
 			if err := o.redirect(r, via); err != nil {
 				return &RedirectError{err}

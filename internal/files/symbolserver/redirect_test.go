@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sosgo/sosgo/internal/base/webclient"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -98,7 +99,7 @@ func TestCredentialsStay(t *testing.T) {
 	}))
 	defer secure.Close()
 	s := &Server{URL: strings.Replace(secure.URL, "https://", "https://bob:Tulip99@", 1), Cache: t.TempDir(), Redirects: []string{"127.0.0.1"}}
-	s.httpClient().Transport.(*http.Transport).TLSClientConfig = secure.Client().Transport.(*http.Transport).TLSClientConfig
+	s.httpClient().Transport.(*webclient.Transport).TLSClientConfig = secure.Client().Transport.(*http.Transport).TLSClientConfig
 	require.Len(t, candidates(s), 1)
 	require.NotEmpty(t, first)
 	require.NotEmpty(t, others)

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo/image"
+	"github.com/sosgo/sosgo/internal/base/webclient"
 	"github.com/sosgo/sosgo/internal/files/modfiles"
 	"github.com/sosgo/sosgo/internal/files/symstore"
 )
@@ -58,7 +59,7 @@ func TestNoWayBackToHTTP(t *testing.T) {
 	defer secure.Close()
 	s := &Server{URL: secure.URL, Cache: t.TempDir()}
 	roots := secure.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs
-	s.httpClient().Transport.(*http.Transport).TLSClientConfig = &tls.Config{RootCAs: roots}
+	s.httpClient().Transport.(*webclient.Transport).TLSClientConfig = &tls.Config{RootCAs: roots}
 	_, err := s.Get(t.Context(), key, anything)
 	require.ErrorContains(t, err, "redirection from https to http")
 }

@@ -29,6 +29,7 @@ var answers = map[string]http.HandlerFunc{
 	"drips a body":        repeat(func(w http.ResponseWriter) { _, _ = w.Write([]byte{'<'}) }),
 	"drips chunks":        dripping("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", "1\r\na\r\n"),
 	"no end of its parts": dripping("HTTP/1.1 206 Partial Content\r\nETag: \"a\"\r\nContent-Range: bytes 0-9/10\r\n\r\n0123456789", ""),
+	"switches protocols":  dripping("HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\nConnection: Upgrade\r\n\r\n", ""),
 	// They end early, or never.
 	"closes":             raw(""),
 	"resets":             func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
