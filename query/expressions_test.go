@@ -51,6 +51,7 @@ var expressions = [][2]string{
 		`"static string", static string!, 13, 13, s, true, true`},
 	{`S.String.EndsWith("ing"), S.String.IndexOf("string"), S.String.IndexOf("z"), S.String.Substring(7), S.String.Substring(0, 6)`, "true, 7, -1, string, static"},
 	{`S.String.ToUpper(), "ABC".ToLower(), " a ".Trim(), S.String == "static string", "b" > "a"`, "STATIC STRING, abc, a, true, true"},
+	{"S.String like '%%%rin%%g%%', S.String like '%%x', S.String like '%_%_%%'", "true, false, true"},
 	{`S.String like '%ring', S.String like 'ring', S.String matches /^st.*g$/, S.String in ("a", "static string")`, "true, false, true, true"},
 	{`text(S.Int), text(S.When), text(true), text(S.String)`, "1234567, 2026-11-20T00:00:00Z, true, static string"},
 	// Lone surrogates.

@@ -441,15 +441,18 @@ func (p *parser) like(left *node) *node {
 		return p.failf(pos, "a pattern is missing: like 'a%%'")
 	}
 	var b strings.Builder
+	last := rune(0)
 	for _, r := range utf16text.Runes(p.tok.value.plainText()) {
-		switch r {
-		case '%':
+		switch {
+		case r == '%' && last == '%': // one is enough, and each costs as much as a text of the pattern
+		case r == '%':
 			b.WriteString(".*")
-		case '_':
+		case r == '_':
 			b.WriteByte('.')
 		default:
 			b.WriteString(regexp.QuoteMeta(matchable(string(utf16text.AppendRune(nil, r)))))
 		}
+		last = r
 	}
 	p.advance()
 	return p.pattern(left, "(?s)^"+b.String()+"$", pos)
