@@ -243,7 +243,7 @@ func (s *Server) download(ctx context.Context, key, dst string, check func(path 
 	defer stop()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimRight(s.URL, "/")+"/"+escape(key), nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.address(key), nil)
 	if err != nil {
 		return webclient.WithoutAddress(err)
 	}
@@ -339,6 +339,17 @@ func (s *Server) receive(ctx context.Context, w io.Writer, resp *http.Response, 
 		return fmt.Errorf("%s has %d bytes, not %d as announced", key, n, resp.ContentLength)
 	}
 	return nil
+}
+
+// address returns the address of a key: the key is a part of the path, before the query, which may be a signature of the server's address.
+func (s *Server) address(key string) string {
+	address, _, _ := strings.Cut(s.URL, "#")
+	address, query, found := strings.Cut(address, "?")
+	address = strings.TrimRight(address, "/") + "/" + escape(key)
+	if found {
+		address += "?" + query
+	}
+	return address
 }
 
 // escape converts a key to a URL path.

@@ -46,6 +46,36 @@ func serve(t *testing.T, h http.HandlerFunc) *Server {
 	return &Server{URL: srv.URL + "/symbols/", Cache: t.TempDir(), stall: 200 * time.Millisecond}
 }
 
+// TestQuery asks a server with a query in its address, such as a SAS, for a key before the query, and shows the query to nobody.
+func TestQuery(t *testing.T) {
+	const signature = "sv=2024-11-04&sig=SYMSIGkX3%2Bq"
+	for _, end := range []string{"?" + signature, "/?" + signature, "?" + signature + "#here"} {
+		status := http.StatusOK
+		s := serve(t, func(w http.ResponseWriter, r *http.Request) {
+			require.Equal(t, "/symbols/"+key, r.URL.Path)
+			require.Equal(t, signature, r.URL.RawQuery)
+			w.WriteHeader(status)
+			_, _ = w.Write(library)
+		})
+		s.URL = strings.TrimRight(s.URL, "/") + end
+		require.Len(t, candidates(s), 1)
+		require.NotContains(t, s.String(), "SYMSIG")
+
+		for _, status = range []int{http.StatusForbidden, http.StatusInternalServerError} {
+			failing := &Server{URL: s.URL, Cache: t.TempDir()}
+			require.Empty(t, candidates(failing))
+			require.ErrorContains(t, failing.Problem(), fmt.Sprint(status))
+			require.NotContains(t, failing.Problem().Error(), "SYMSIG")
+		}
+		for _, address := range []string{"http://127.0.0.1:1/symbols" + end, "ftp://h/symbols" + end, "http://h\x7f/symbols" + end} {
+			unreachable := &Server{URL: address, Cache: t.TempDir()}
+			require.Empty(t, candidates(unreachable))
+			require.Error(t, unreachable.Problem())
+			require.NotContains(t, unreachable.Problem().Error(), "SYMSIG")
+		}
+	}
+}
+
 func TestDownload(t *testing.T) {
 	asked := 0
 	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
