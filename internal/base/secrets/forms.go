@@ -80,88 +80,6 @@ func endsStrong(text string) bool {
 // folded drops separators, and writes the letters outside ASCII that are another case of s and k as these.
 var folded = strings.NewReplacer("_", "", "-", "", "\u017f", "s", "\u212a", "k")
 
-// keyPrefixes match keys with prefixes that services publish.
-var keyPrefixes = []string{
-	`(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}`, // AWS access keys
-	`gh[pousr]_[A-Za-z0-9]{36,251}`,       // GitHub tokens
-	`github_pat_[A-Za-z0-9_]{40,}`,        // GitHub, fine-grained
-	`gl(?:pat|dt|rt|ptt|cbt|soat|oas|ft|imt|agent)-[\w-]{20,}(?:(?:\.[0-9a-z]{2})?\.[0-9a-z]{9})?`, // GitLab; those that say where they belong end with a length and a checksum
-	`xox[abeoprs]-[A-Za-z0-9-]{10,}`,                              // Slack
-	`xapp-[0-9]-[A-Za-z0-9-]{10,}`,                                // Slack, app level
-	`(?:sk|rk)_(?:live|test)_[A-Za-z0-9]{16,}`,                    // Stripe
-	`whsec_[A-Za-z0-9+/=]{16,}`,                                   // Stripe and Svix web hooks
-	`AIza[\w-]{35}`,                                               // Google API keys
-	`GOCSPX-[\w-]{20,}`,                                           // Google OAuth clients
-	`ya29\.[\w-]{20,}`,                                            // Google OAuth access tokens
-	`SG\.[\w-]{16,}\.[\w-]{16,}`,                                  // SendGrid
-	`npm_[A-Za-z0-9]{36}`,                                         // npm
-	`pypi-[\w-]{50,}`,                                             // PyPI
-	`dop_v1_[0-9a-f]{64}`,                                         // DigitalOcean
-	`hf_[A-Za-z0-9]{30,}`,                                         // Hugging Face
-	`sk-(?:proj-|ant-|svcacct-)?[\w-]{20,}`,                       // OpenAI, Anthropic
-	`shp(?:at|ca|pa|ss)_[0-9a-fA-F]{32}`,                          // Shopify
-	`hv[sbr]\.[\w-]{24,}`,                                         // HashiCorp Vault
-	`dckr_pat_[\w-]{20,}`,                                         // Docker Hub
-	`oy2[a-z0-9]{43}`,                                             // NuGet
-	`NRAK-[A-Z0-9]{27}`,                                           // New Relic
-	`AccountKey=[A-Za-z0-9+/]{86}==`,                              // Azure Storage
-	`[A-Za-z0-9_~.-]{3}8Q~[A-Za-z0-9_~.-]{31,34}`,                 // Microsoft Entra clients
-	`dapi[0-9a-f]{32}(?:-\d)?`,                                    // Databricks
-	`\d{8,10}:AA[\w-]{33}`,                                        // Telegram bots
-	`glsa_[A-Za-z0-9]{32}_[0-9a-fA-F]{8}`,                         // Grafana service accounts
-	`glc_[A-Za-z0-9+/=]{32,}`,                                     // Grafana Cloud
-	`[A-Za-z0-9]{14}\.atlasv1\.[\w=-]{60,}`,                       // Terraform
-	`AT(?:ATT|CTT)3[\w=-]{20,}`,                                   // Atlassian
-	`ATBB[A-Za-z0-9]{32}`,                                         // Bitbucket
-	`fig[ou]?[dr]_[\w-]{40,}`,                                     // Figma
-	`PMAK-[0-9a-f]{24}-[0-9a-f]{34}`,                              // Postman
-	`lin_(?:api|oauth)_[A-Za-z0-9]{40,}`,                          // Linear
-	`secret_[A-Za-z0-9]{43}`,                                      // Notion
-	`ntn_[A-Za-z0-9]{40,}`,                                        // Notion, since 2024
-	`key-[0-9a-f]{32}`,                                            // Mailgun
-	`xkeysib-[0-9a-f]{64}-[A-Za-z0-9]{16}`,                        // Brevo
-	`dp\.(?:pt|st|ct|sa)\.[\w.-]{40,}`,                            // Doppler
-	`sntry[su]_[\w=+/-]{40,}`,                                     // Sentry
-	`dt0[a-z]\d{2}\.[A-Z0-9]{24}\.[A-Z0-9]{64}`,                   // Dynatrace
-	`pscale_(?:tkn|pw|oauth)_[\w.=-]{32,}`,                        // PlanetScale
-	`rubygems_[0-9a-f]{48}`,                                       // RubyGems
-	`pul-[0-9a-f]{40}`,                                            // Pulumi
-	`AGE-SECRET-KEY-1[0-9A-Z]{58}`,                                // age
-	`gsk_[A-Za-z0-9]{40,}`,                                        // Groq
-	`xai-[A-Za-z0-9]{40,}`,                                        // xAI
-	`r8_[A-Za-z0-9]{30,}`,                                         // Replicate
-	`nvapi-[\w-]{30,}`,                                            // NVIDIA
-	`pplx-[A-Za-z0-9]{40,}`,                                       // Perplexity
-	`sbp_[0-9a-f]{40}`,                                            // Supabase
-	`sq0(?:atp|csp)-[\w-]{22,}`,                                   // Square
-	`phx_[A-Za-z0-9]{40,}`,                                        // PostHog
-	`f(?:o1|m2)_[\w+/=-]{32,}`,                                    // Fly.io
-	`pat-(?:na|eu)\d-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}`, // HubSpot
-	`bkua_[0-9a-f]{40}`,                                           // Buildkite
-	`CCI(?:PAT|PRJ)_[A-Za-z0-9]{16,}_[0-9a-f]{40}`,                // CircleCI
-	`sgp_(?:[0-9a-f]{16}_|local_)?[0-9a-f]{40}`,                   // Sourcegraph
-	`apify_api_[A-Za-z0-9]{36}`,                                   // Apify
-	`tskey-[a-z]+-[A-Za-z0-9]+-[A-Za-z0-9]{20,}`,                  // Tailscale
-	`ops_eyJ[\w-]{40,}`,                                           // 1Password
-	`tfp_\w{40,}`,                                                 // Typeform
-	`shippo_(?:live|test)_[0-9a-f]{40}`,                           // Shippo
-	`sl\.(?:u\.)?[\w-]{40,}`,                                      // Dropbox
-	`access_token\$(?:production|sandbox)\$[0-9a-z]{16}\$[0-9a-f]{32}`, // Braintree
-	`ABSK[A-Za-z0-9+/]{80,}={0,2}`,                                     // AWS Bedrock
-	`CfDJ8[\w-]{20,}`,                                                  // ASP.NET Core: what data protection wrote (antiforgery tokens, cookies)
-}
-
-// prefixCues are lower-case substrings; each key that keyPrefixes match contains one.
-var prefixCues = []string{
-	"akia", "asia", "abia", "acca", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "gldt-", "glrt-", "glptt-", "glcbt-", "glsoat-", "gloas-", "glft-", "glimt-", "glagent-",
-	"xox", "xapp-", "k_live_", "k_test_", "whsec_", "aiza", "gocspx-", "ya29.", "sg.", "npm_", "pypi-", "dop_v1_", "hf_", "sk-", "shpat_", "shpca_",
-	"shppa_", "shpss_", "hvs.", "hvb.", "hvr.", "dckr_pat_", "oy2", "nrak-", "8q~", "dapi", ":aa", "glsa_", "glc_", ".atlasv1.", "atatt3", "atctt3",
-	"atbb", "figd_", "figr_", "figod_", "figor_", "figud_", "figur_", "pmak-", "lin_api_", "lin_oauth_", "secret_", "ntn_", "key-", "xkeysib-", "dp.pt.",
-	"dp.st.", "dp.ct.", "dp.sa.", "sntrys_", "sntryu_", "dt0", "pscale_", "rubygems_", "pul-", "age-secret-key-1", "cfdj8",
-	"gsk_", "xai-", "r8_", "nvapi-", "pplx-", "sbp_", "sq0", "phx_", "fo1_", "fm2_", "pat-na", "pat-eu", "bkua_", "ccipat_", "cciprj_", "sgp_", "apify_api_", "tskey-", "ops_eyj", "tfp_",
-	"shippo_", "sl.", "access_token$", "absk",
-}
-
 // pem matches a character of a private key or of its headers. JSON writes line feeds as escapes.
 const pem = `[A-Za-z0-9+/=\s:,-]|\\[nr]`
 
@@ -190,8 +108,7 @@ func wholeForms() []form {
 	return []form{
 		{kind: KindPEM, cues: []string{"private key"},
 			re: compiled(`-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?:(?:` + pem + `)*?-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|(?:` + pem + `)*)`)},
-		{kind: KindPrefix, cues: prefixCues, re: compiled(`(?:^|[^A-Za-z0-9_])(` + strings.Join(keyPrefixes, "|") + `)`)},
-		{kind: KindPrefix, cues: twilioCues(), re: compiled(`(?:^|[^A-Za-z0-9_])(SK[0-9a-f]{32})`), may: mayBeTwilio},
+		{kind: KindPrefix, cues: publishedCues(), scan: inKeys},
 		{kind: KindJWT, cues: []string{"eyj"}, re: compiled(`\beyJ[\w-]{8,}(?:\.[\w-]{4,}\.?[\w-]*(?:\.[\w-]+){0,2}|\.\.[\w-]{4,}\.[\w-]+\.[\w-]+)`)}, // the second form: a JWE without a key
 		{kind: KindURL, cues: []string{"://", `:\/\/`}, re: compiled(`[a-zA-Z][a-zA-Z0-9+.-]*:(?://|\\/\\/)[^/@\s:"'<>?#]*:([^/\s"'<>]+)@`), may: mayBeURL},
 		{kind: KindURL, cues: []string{"://", `:\/\/`}, may: mayBeUser, not: isNoKey, // a key in place of a user

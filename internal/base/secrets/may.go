@@ -114,35 +114,6 @@ var endings = []string{"word", "wd", "phrase", "key", "signature", "secret", "to
 	"asscode", "-pw", "wort", "passe", "asena", "senha", "woord", "haslo",
 	"senord", "parola"}
 
-// twilioCues are the beginnings of Twilio's keys.
-func twilioCues() []string {
-	var out []string
-	for _, c := range "0123456789abcdef" {
-		out = append(out, "sk"+string(c))
-	}
-	return out
-}
-
-// mayBeTwilio reports whether a text may contain a key of Twilio: SK and 32 hexadecimal digits. The cues are in many
-// names of types, such as TaskAwaiter.
-func mayBeTwilio(text string) bool {
-	const digits = 32
-	for {
-		_, rest, ok := strings.Cut(text, "SK")
-		if !ok {
-			return false
-		}
-		n := 0
-		for n < len(rest) && (rest[n] >= '0' && rest[n] <= '9' || rest[n] >= 'a' && rest[n] <= 'f') {
-			n++
-		}
-		if n >= digits {
-			return true
-		}
-		text = rest
-	}
-}
-
 // hasEnding reports whether a name ends with one of the endings, ignoring case. A character outside
 // ASCII may be another case of a letter, so it counts as one.
 func hasEnding(name string) bool {
