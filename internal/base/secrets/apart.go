@@ -406,6 +406,10 @@ func inYAML(text string) (out [][]int) {
 		block := isBlock(text[l.from:l.to])
 		if block {
 			values, next = blockLines(text, next, l.indent)
+		} else if l.from == l.to && listsSecrets(l.key) {
+			for _, v := range itemLines(text, next, l.indent) {
+				add(setting{start: i, own: l.key, value: v})
+			}
 		}
 		bare := l.from > i && !block && strings.ContainsAny(text[i:l.from], "!&")
 		for _, v := range values {
@@ -430,6 +434,39 @@ func inYAML(text string) (out [][]int) {
 		i = next
 	}
 	return out
+}
+
+// listsSecrets reports whether what a list has under a name is secrets. A list of secrets or of credentials may be one of their names.
+func listsSecrets(key string) bool {
+	switch strings.TrimSuffix(lastWord(key), "s") {
+	case "secret", "credential":
+		return false
+	}
+	return NamesSecret(key)
+}
+
+// itemLines returns the values of the lines - VALUE from i on that are not less deep than indent.
+func itemLines(text string, i, indent int) (lines [][2]int) {
+	for i < len(text) {
+		end := after(text, i, '\n')
+		from := skipBlanks(text, i, end)
+		if from-i < indent || end-from < len("- x") || text[from] != '-' || text[from+1] != ' ' {
+			break
+		}
+		if _, ok := yamlAt(text, i, end); ok {
+			break // a map
+		}
+		from, to := skipBlanks(text, from+1, end), end
+		for to > from && isSpace(text[to-1]) {
+			to--
+		}
+		if start, stop, _, quoted := inQuotes(text[:end], from); quoted {
+			from, to = start, stop
+		}
+		lines = append(lines, [2]int{from, to})
+		i = end + 1
+	}
+	return lines
 }
 
 // blockLines returns the lines from i on that are deeper than indent, without their white space, and the place behind them.

@@ -56,7 +56,7 @@ type form struct {
 // or for nothing.
 var strongNames = []string{"password", "passwd", "passphrase", "passcode", "pwd", "account_key", "shared_access_key", "shared_access_signature", "client_secret", "secret_access_key", "secret_key",
 	"api_secret", "app_secret", "secret", "access_token", "refresh_token", "id_token", "auth_token", "session_token", "api_token", "private_token", "bearer_token", "api_key", "access_key",
-	"private_key", "encryption_key", "validation_key", "decryption_key", "signing_key", "client_key_data", "credential", "credentials",
+	"private_key", "encryption_key", "validation_key", "decryption_key", "signing_key", "pre_shared_key", "client_key_data", "csrf_token", "xsrf_token", "credential", "credentials",
 	"passwort", "kennwort", "mot_de_passe", "contrasena", "contrase\u00f1a", "senha", "wachtwoord", "haslo", "has\u0142o", "losenord", "l\u00f6senord", "parola"}
 
 // strong matches strongNames.
@@ -79,6 +79,9 @@ func endsStrong(text string) bool {
 
 // folded drops separators, and writes the letters outside ASCII that are another case of s and k as these.
 var folded = strings.NewReplacer("_", "", "-", "", "\u017f", "s", "\u212a", "k")
+
+// lineFeed matches the end of a line, also as JSON writes it.
+const lineFeed = `(?:\r?\n|\\r\\n|\\n)`
 
 // pem matches a character of a private key or of its headers. JSON writes line feeds as escapes.
 const pem = `[A-Za-z0-9+/=\s:,-]|\\[nr]`
@@ -108,6 +111,7 @@ func wholeForms() []form {
 	return []form{
 		{kind: KindPEM, cues: []string{"private key"},
 			re: compiled(`-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?:(?:` + pem + `)*?-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|(?:` + pem + `)*)`)},
+		{kind: KindPEM, cues: []string{"private-lines:"}, re: compiled(`Private-Lines: \d+` + lineFeed + `((?:[A-Za-z0-9+/=]+` + lineFeed + `)+(?:[A-Za-z0-9+/=]+$)?|[A-Za-z0-9+/=]+$)`)}, // of PuTTY
 		{kind: KindPrefix, cues: publishedCues(), scan: inKeys},
 		{kind: KindJWT, cues: []string{"eyj"}, re: compiled(`\beyJ[\w-]{8,}(?:\.[\w-]{4,}\.?[\w-]*(?:\.[\w-]+){0,2}|\.\.[\w-]{4,}\.[\w-]+\.[\w-]+)`)}, // the second form: a JWE without a key
 		{kind: KindURL, cues: []string{"://", `:\/\/`}, re: compiled(`[a-zA-Z][a-zA-Z0-9+.-]*:(?://|\\/\\/)[^/@\s:"'<>?#]*:([^/\s"'<>]+)@`), may: mayBeURL},
@@ -117,8 +121,8 @@ func wholeForms() []form {
 		{kind: KindURL, cues: []string{"hooks.slack", ".webhook.office.com/", "discord.com/api/", "discordapp.com/api/", "api.telegram.org/bot"},
 			re: compiled(`(?:hooks\.slack(?:-gov)?\.com/(?:services|workflows|triggers)|[a-z0-9-]+\.webhook\.office\.com|discord(?:app)?\.com/api/(?:v\d+/)?webhooks|` +
 				`api\.telegram\.org)/([\w:@/-]{16,})`)},
-		{kind: KindPair, cues: []string{"sig=", "signature=", "security-token="}, re: compiled(`(?i)[?&;](?:sig|x-amz-signature|x-amz-security-token|x-goog-signature)=([^&\s"'<>;]+)`)},
-		{kind: KindPair, cues: []string{"code=", "token=", "signature=", "subscription-key="},
+		{kind: KindPair, cues: []string{"sig=", "signature=", "security-token=", "sig%", "signature%", "security-token%"}, re: compiled(`(?i)[?&;](?:sig|x-amz-signature|x-amz-security-token|x-goog-signature)=([^&\s"'<>;]+)`)},
+		{kind: KindPair, cues: []string{"code=", "token=", "signature=", "subscription-key=", "code%", "token%", "subscription-key%"},
 			re: compiled(`(?i)[?&](?:code|(?:(?:connection|access|auth|session|api|id)[_-]?)?token|signature|subscription-key)=([\w.~%/+=-]{16,})`)}, // OAuth, Azure, SignalR, S3, CloudFront
 		{kind: KindPair, cues: []string{"sessionid=", "sessid=", "connect.sid="}, re: compiled(`(?i)\b(?:jsessionid|phpsessid|asp\.net_sessionid|connect\.sid)=([^&?\s;"'<>\\]{8,})`)},
 	}
@@ -132,9 +136,11 @@ func headerForms() []form {
 		{kind: KindHeader, cues: []string{"bearer ", "basic ", "digest ", "negotiate ", "ntlm ", "apikey ", "sharedaccesssignature ", "aws4-hmac"},
 			re: compiled(`(?i)(?:^|[\s"':=,\[(])(?:bearer|basic|negotiate|ntlm|digest|apikey|sharedaccesssignature|aws4-hmac-sha256)\s+([A-Za-z0-9+/._~=%&-]{8,})`), not: isParameter},
 		{kind: KindHeader, cues: []string{"digest "}, re: compiled(`(?i)\bdigest\s[^\r\n]*?\bresponse=\\*"([^"\\]+)`)},
-		{kind: KindHeader, cues: []string{"x-api-key", "-key:", "-token:", "-secret:", "-auth:", `-key"`, `-token"`, `-secret"`, `-auth"`, `-key\`, `-token\`, `-secret\`, `-auth\`},
-			re: compiled(`(?i)\b(?:x-[a-z0-9-]*(?:api-?key|token|secret|auth|access-key)|[a-z0-9-]*(?:api-key|subscription-key|functions-key|auth-token|access-token|csrf-token))` +
+		{kind: KindHeader, cues: []string{"x-api-key", "-key:", "-token:", "-secret:", "-auth:", `-key"`, `-token"`, `-secret"`, `-auth"`, `-key\`, `-token\`, `-secret\`, `-auth\`, "x-session-id"},
+			re: compiled(`(?i)\b(?:x-[a-z0-9-]*(?:api-?key|token|secret|auth|access-key|session-id)|[a-z0-9-]*(?:(?:api|app|application|auth|subscription|functions)-key|auth-token|access-token|csrf-token))` +
 				`\\*"?\s*[:=]\s*(?:\[\s*)?(?:(?:bearer|basic|negotiate|ntlm|digest|token|apikey)\s+)?` + value), not: isParameter},
+		{kind: KindHeader, cues: []string{"-token:", `-token"`, `-token\`}, not: isNoCredential, // of any service
+			re: compiled(`(?i)(?:^|[\s"'{,])[a-z0-9]+(?:-[a-z0-9]+)*-token\\*"?\s*:\s*(?:\[\s*)?` + value)},
 		{kind: KindHeader, cues: []string{"authorization"}, scan: inAuthorization},
 		{kind: KindHeader, cues: []string{"requestverificationtoken"},
 			re: compiled(`(?i)requestverificationtoken(?:\\?"\s+(?:type=\\?"hidden\\?"\s+)?value=\\?"|\s*[:=]\s*)([\w.+/=-]{16,})`)},
@@ -146,12 +152,13 @@ func namedForms() []form {
 	return []form{
 		{kind: KindOption, cues: nameCues, may: mayBeOption, not: isNoArgument,
 			re: compiled(`(?i)(?:^|[\s\x00"'\[,])--?[a-z0-9-]*(?:` + strong + `|token|auth-?key|pass|\bpw)(?:[ =:\x00]|"?,\s*|\r?\n(?:- )?)` + value)},
-		{kind: KindPair, cues: nameCues, re: compiled(`(?i)(?:^|[^a-z])(?:[a-z0-9]+[_.:-])*[a-z0-9]*(?:` + strong + `)\\*["']?\]?\s*[=:]\s*` + value), may: mayBeAssigned, not: isNoPair},
+		{kind: KindPair, cues: nameCues, re: compiled(`(?i)(?:^|[^a-z])(?:[a-z0-9]+[_.:-])*[a-z0-9]*(?:` + strong + `)(?:_?\d{1,3})?\\*["'` + "`" + `]?\]?\s*[=:]\s*` + value), may: mayBeAssigned, not: isNoPair},
 		{kind: KindPair, cues: nameCues, may: mayBeConnection, scan: inConnections},
-		{kind: KindPair, cues: []string{"_pass", "_pw", "_token"}, re: compiled(`\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*_(?:PASS|PW|TOKEN)\s*=\s*` + value), not: isNoPair}, // of the environment
-		{kind: KindPair, cues: []string{"_pw", "-pw", "_psw", "-psw", `pw"`, "pw'", "pw=", "pw:", "pw ", `pw\`, `psw"`, "psw'", "psw=", "psw:", "psw ", `psw\`, "pswd"},
-			re: compiled(`\b(?:[A-Za-z0-9]+[_-])*(?:[a-z0-9]+P|(?:[A-Za-z0-9]+[_-])[Pp])(?i:w|sw|swd)\\*["']?\s*[=:]\s*` + value), not: isNoPair},
-		{kind: KindPair, cues: []string{"form-data"}, re: compiled(`(?i)form-data;\s*name=\\?"?[\w.:-]*(?:` + strong + `)\\?"?(?:\r?\n|\\r\\n|\\n){2}([^\r\n\\]+)`)},
+		{kind: KindPair, cues: shortCues(), scan: inShort, not: isNoPair},
+		{kind: KindPair, cues: []string{"jwt"}, not: isNoKey, // settings of those who sign tokens: Jwt:Key, also as objects of JSON
+			re: compiled(`(?i)jwt[a-z]*(?:\\*"\s*:\s*\{[^{}]*?\\*"|:|__|\.)[a-z]*key\\*["']?\s*[:=]\s*` + value)},
+		{kind: KindPair, cues: []string{"insert into"}, scan: inInserts, not: isNoPart},
+		{kind: KindPair, cues: []string{"form-data"}, re: compiled(`(?i)form-data;\s*name=\\?"?[\w.:-]*(?:` + strong + `)\\?"?(?:` + lineFeed + `[a-z-]+:[^\r\n\\]*)*(?:` + lineFeed + `){2}([^\r\n\\]+)`)},
 		{kind: KindPair, cues: nameCues, may: func(text string) bool { return strings.Contains(text, "<") }, scan: inMarkup, not: isNoPart},
 		{kind: KindPair, cues: nameCues, may: func(text string) bool { return strings.Contains(text, "{") }, scan: inObjects, not: isNoPart},
 		{kind: KindPair, cues: nameCues, may: func(text string) bool { return strings.Contains(text, "\n") && strings.Contains(text, ":") }, scan: inYAML, not: isNoPart},
@@ -165,7 +172,6 @@ func namedForms() []form {
 			re: compiled(`(?im)^[ \t]*[\w.-]*(?:` + strong + `)[ \t]*=[ \t]*([^\s"'={}()\[\]<>;&,$]+(?:[ \t]+[^\s"'={}()\[\]<>;&,]+)+)[ \t\r]*$`), may: mayBeAssigned, not: isNoPair}, // .ini
 		{kind: KindPair, cues: []string{"setx ", "env "}, re: compiled(`(?m)^\s*(?:setx|SETX|ENV)\s+\w*(?i:` + strong + `)\s+` + argument)},
 		{kind: KindPair, cues: []string{"auth"}, re: compiled(`["_]auth\\*"?\s*[:=]\s*\\*"?([A-Za-z0-9+/]{8,}={0,2})`), not: isNoCredentials}, // of Docker and npm
-		{kind: KindPair, cues: []string{"token:"}, re: compiled(`(?m)^[ \t]+token:[ \t]+["']?([\w.~+/=-]{16,})`), not: isNoKey},               // of kubectl
 	}
 }
 
@@ -187,13 +193,81 @@ func isNoKey(text string, match []int) bool {
 	return !looksGenerated(text[from:to])
 }
 
+// A command is a program with an option for a secret.
+type command struct {
+	cues    string // lower-case substrings of its name, with commas between them
+	name    string // an expression
+	options string // an expression for the option, with what is between it and the secret
+}
+
+// commands are common programs with short options for secrets.
+var commands = []command{
+	{"mysql,mariadb", `(?:mysql|mariadb)[\w-]*`, `-p`},
+	{"7z", `7z\w?`, `-p`},
+	{"sshpass", `sshpass`, `-p\s*`},
+	{"sqlcmd,bcp", `(?:sqlcmd|bcp)`, `-P\s*`},
+	{"redis-cli", `redis-cli`, `-a\s+`},
+	{"docker login,podman login,helm registry login,az login,az acr login", `(?:docker|podman|helm registry|az|az acr) login`, `-p\s+`},
+	{"nuget push", `nuget push`, `-k\s+`},
+	{"mongo", `mongo\w*`, `-p\s+`},
+	{"ldap", `ldap(?:search|add|modify|delete|passwd|whoami|compare)`, `-w\s*`},
+	{"mosquitto_", `mosquitto_\w+`, `-P\s+`},
+	{"curl", `curl`, `--oauth2-bearer[ =]`},
+}
+
+// commandCues are the cues of commands.
+func commandCues() (out []string) {
+	for _, c := range commands {
+		out = append(out, strings.Split(c.cues, ",")...)
+	}
+	return out
+}
+
+// commandForm is the expression for the secrets of commands.
+func commandForm() string {
+	var list []string
+	for _, c := range commands {
+		list = append(list, c.name+`(?:\.exe)?\s(?:[^|;\r\n]*?\s)??`+c.options)
+	}
+	return `\b(?:` + strings.Join(list, "|") + `)` + argument
+}
+
+// isNoSlashed reports whether what follows a slash and a name is not the value of an option of Windows, but a path with what follows it.
+func isNoSlashed(text string, match []int) bool {
+	from, to := secretOf(match)
+	line := text[1+strings.LastIndexByte(text[:from], '\n') : from]
+	if strings.Contains(strings.ToLower(line), ".exe") || strings.HasPrefix(line, "cmdkey ") {
+		return false
+	}
+	if head := strings.TrimRight(text[:from], `"'\`); strings.HasSuffix(head, ":") {
+		return word(text[from:to])
+	}
+	return !LooksGenerated(text[from:to])
+}
+
+// isNoCredential reports whether the secret is a word or a number.
+func isNoCredential(text string, match []int) bool {
+	from, to := secretOf(match)
+	return !looksLikeCredentials(text[from:to]) || isDecimal(text[from:to])
+}
+
+// shortCues are lower-case substrings; each short name has one, with what is behind it.
+func shortCues() (out []string) {
+	for _, w := range shortWords {
+		for _, behind := range []string{`"`, "'", "=", ":", " ", `\`, "\t"} {
+			out = append(out, w+behind)
+		}
+	}
+	return out
+}
+
 // commandForms are of secrets in the arguments of common programs.
 func commandForms() []form {
 	return []form{
 		{kind: KindOption, cues: []string{"curl"}, re: compiled(`\bcurl(?:\.exe)?\s[^|\r\n]*?(?:-u\s*|-U\s*|--(?:proxy-)?user[ =])\\?["']?[^\s:"'\\]+:([^\s"'\\]+)`)},
-		{kind: KindOption, cues: []string{"mysql", "mariadb"}, re: compiled(`\b(?:mysql|mariadb)[\w-]*(?:\.exe)?\s(?:[^|;\r\n]*?\s)??-p` + argument)},
-		{kind: KindOption, cues: []string{"sshpass", "docker login", "sqlcmd", "redis-cli"},
-			re: compiled(`\b(?:sshpass(?:\s[^|;\r\n]*?)??\s-p\s*|docker login\s(?:[^|;\r\n]*?\s)??-p\s+|sqlcmd(?:\.exe)?\s(?:[^|;\r\n]*?\s)??-P\s*|redis-cli\s(?:[^|;\r\n]*?\s)??-a\s+)` + argument)},
+		{kind: KindOption, cues: commandCues(), may: mayBeCommand, re: compiled(commandForm())},
+		{kind: KindOption, cues: []string{"/pass", "/pw", "password:", "secret:", "pass:"}, not: isNoSlashed, // of Windows: /pass:X
+			re: compiled(`(?i)(?:^|[\s"'])/(?:[a-z-]*(?:` + strong + `)|pass|pw)(?::|\s+)` + argument)},
 		{kind: KindOption, cues: []string{"pass:"}, re: compiled(`\s-pass(?:in|out)?\s+pass:([^\s"']+)`)}, // of openssl
 		{kind: KindPair, cues: []string{"identified by ", "identified with "},
 			re: compiled(`(?i)\bidentified\s+(?:with\s+\S+\s+)?(?:by|as)\s+(?:password\s+)?(?:'((?:[^']|'')+)'|"([^"]+)"|([A-Za-z]\w*\d\w*))`)}, // SQL
@@ -224,6 +298,9 @@ func isNoPair(text string, match []int) bool {
 	if text[to-1] == ':' && strings.Contains(text[match[0]:from], "\n") {
 		return true // a map of YAML
 	}
+	if text[from-1] == ' ' && sqlParameter().MatchString(text[from:to]) {
+		return true
+	}
 	before := strings.TrimRight(text[match[0]:from], " =:\"'\\")
 	at := 1 + strings.LastIndexFunc(before, func(r rune) bool { return r != '_' && r != '-' && !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	if name := before[at:]; namesItself(name, text[from:to]) {
@@ -233,6 +310,9 @@ func isNoPair(text string, match []int) bool {
 	}
 	return isMessage(text, match) || isYAMLMark(text, from, to)
 }
+
+// sqlParameter matches a parameter of SQL.
+var sqlParameter = compiled(`^@(?:p\d{1,3}|[A-Za-z_]+(?:_\d{1,3})?)$`)
 
 // isYAMLMark reports whether a value is a mark of YAML for a value that stands behind it, or in the lines below.
 func isYAMLMark(text string, from, to int) bool {
@@ -254,7 +334,7 @@ var placeholders = map[string]bool{"string": true, "value": true, "text": true, 
 // isNoArgument reports whether what follows the name of an option is a placeholder, or, in another line, a text about the option.
 func isNoArgument(text string, match []int) bool {
 	from, to := secretOf(match)
-	if placeholders[strings.ToLower(text[from:to])] {
+	if placeholders[strings.ToLower(text[from:to])] || text[from] == '-' && isSpace(text[from-1]) { // the next option
 		return true
 	}
 	if !strings.Contains(text[match[0]+1:from], "\n") {
@@ -277,6 +357,7 @@ func secretOf(match []int) (from, to int) {
 // shown are values that stand for a secret or for a missing value, and are not masked.
 var shown = map[string]bool{"": true, Mask: true, "***": true, "null": true, "true": true, "false": true, "none": true, "(null)": true, "{": true, "[": true, "default": true,
 	"await": true, "new": true, // in code
+	"?":             true,                                               // of EF Core's logs
 	"x-oauth-basic": true, "x-token-auth": true, "x-access-token": true, // beside a key in a URL
 	"bearer": true, "basic": true, "negotiate": true, "ntlm": true, "digest": true, "token": true, "apikey": true}
 
@@ -355,8 +436,28 @@ func hasPrefix(text []byte, prefix string) bool {
 // Find returns the secrets in a text that are recognized by their form, in order and disjoint.
 func Find(text string) []Span { return find(text, nil) }
 
-// find is Find without the forms for which own reports true. It receives what a form matched: the name and the secret.
+// find is Find without the forms for which own reports true. It receives what a form matched: the name and the secret. A text that has escapes of the
+// marks of a form, such as %3D, is searched without them, too.
 func find(text string, own func(matched string) bool) []Span {
+	out := inText(text, own)
+	if len(text) < 4 || !escapesMarks(text) {
+		return out
+	}
+	u, ok := unescape(text, nil)
+	for i := 0; ok && i < mostUnescapes; i++ {
+		var more []Span
+		for _, s := range inText(u.text, own) {
+			from, to := u.place(s.Start, s.End)
+			more = append(more, Span{from, to, s.Kind})
+		}
+		out = append(out, inStrings(text, more)...)
+		u, ok = unescape(u.text, u.at)
+	}
+	return disjoint(out)
+}
+
+// inText returns the secrets in a text as it is.
+func inText(text string, own func(matched string) bool) []Span {
 	if len(text) < 4 {
 		return nil
 	}

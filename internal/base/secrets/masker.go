@@ -452,13 +452,9 @@ func (m *Masker) learnt(text string, spans []Span, said []*Said) []Span {
 		u, ok := unescape(text, nil)
 		for i := 0; ok && i < mostUnescapes; i++ {
 			m.knownIn(u.text, func(from, to int) {
-				start, end := u.at[from], u.at[to]
-				for to < len(u.text) && end == u.at[to-1] { // within an escape
-					to++
-					end = u.at[to]
-				}
+				start, end := u.place(from, to)
 				if !isSaid(u.text[from:to]) && !isSaid(text[start:end]) {
-					spans = append(spans, Span{int(start), int(end), KindNamed})
+					spans = append(spans, Span{start, end, KindNamed})
 				}
 			})
 			u, ok = unescape(u.text, u.at)

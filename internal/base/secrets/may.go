@@ -88,13 +88,36 @@ func mayBeAssigned(text string) bool {
 		if end > 0 && text[end-1] == ']' {
 			end--
 		}
-		if end > 0 && (text[end-1] == '"' || text[end-1] == '\'') {
+		if end > 0 && (text[end-1] == '"' || text[end-1] == '\'' || text[end-1] == '`') {
 			end--
 		}
 		for end > 0 && text[end-1] == '\\' {
 			end--
 		}
-		if name := text[max(0, end-longestName):end]; endsStrong(name) {
+		if name := text[max(0, end-longestName):end]; endsStrong(name) || endsStrong(withoutNumber(name)) {
+			return true
+		}
+	}
+	return false
+}
+
+// withoutNumber returns a name without a number of up to three digits at its end, as EF Core adds: password_1.
+func withoutNumber(name string) string {
+	const most = 3
+	n := len(name)
+	for n > 0 && len(name)-n < most && name[n-1] >= '0' && name[n-1] <= '9' {
+		n--
+	}
+	if n == len(name) {
+		return name
+	}
+	return strings.TrimSuffix(name[:n], "_")
+}
+
+// mayBeCommand reports whether a text may have an option.
+func mayBeCommand(text string) bool {
+	for i := 1; i < len(text); i++ {
+		if text[i] == '-' && isSpace(text[i-1]) {
 			return true
 		}
 	}

@@ -77,6 +77,34 @@ func unescape(text string, from []int32) (unescaped, bool) {
 	return unescaped{string(out), append(at, end)}, true
 }
 
+// place returns where a part of an unescaped text was. What ends within an escape ends behind it.
+func (u *unescaped) place(from, to int) (start, end int) {
+	for to < len(u.text) && u.at[to] == u.at[to-1] {
+		to++
+	}
+	return int(u.at[from]), int(u.at[to])
+}
+
+// marks are what the forms of secrets have around names and values.
+const marks = "=:\"'<>[]{}?&"
+
+// escapesMarks reports whether a text has an escape of a mark, or of the beginning of another escape (%253D, &amp;lt;).
+func escapesMarks(text string) bool {
+	for i := 0; ; i++ {
+		n := strings.IndexAny(text[i:], escapeChars)
+		if n < 0 {
+			return false
+		}
+		if i += n; i+2 >= len(text) {
+			return false
+		}
+		var few [utf8.UTFMax]byte
+		if unit, n := escapeAt(few[:0], text[i:]); n > 2 && len(unit) == 1 && (strings.IndexByte(marks, unit[0]) >= 0 || unit[0] == '%') {
+			return true
+		}
+	}
+}
+
 // plain returns a text without its escapes.
 func plain(text string) string {
 	for range mostUnescapes {
