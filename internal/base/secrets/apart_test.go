@@ -17,7 +17,7 @@ var apart = []string{
 	"stringData:\n  password: «hunter22»\n", "password: >\r\n  «hunter22»\r\nuser: x",
 	"private_key: |+\n    «abc 123»\n    «def 456»\nuser: x\n",
 	"password: !!str «hunter22»\n", "password: &pw «hunter22»\n", "password: !!binary |\n  «aHVudGVyMjI=»\n",
-	"? password\n: «hunter22»\n",
+	"? password\n: «hunter22»\n", "password: !!str «hunter22»", "password: &pw «hunter22»",
 	// XML
 	`<param name="password" value="«hunter22»"/>`, `<property name="db.password" value="«hunter22»" />`, `<property name="password">«hunter22»</property>`,
 	`<param value="«hunter22»" name="password"/>`, `<parameter name='clientSecret' value='«hunter22»'/>`, `<add key="ApiKey" value="«hunter22»"/>`, `<add value="«hunter22»" key="ApiKey"/>`,

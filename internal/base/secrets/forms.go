@@ -161,7 +161,7 @@ func namedForms() []form {
 		{kind: KindPair, cues: []string{"form-data"}, re: compiled(`(?i)form-data;\s*name=\\?"?[\w.:-]*(?:` + strong + `)\\?"?(?:` + lineFeed + `[a-z-]+:[^\r\n\\]*)*(?:` + lineFeed + `){2}([^\r\n\\]+)`)},
 		{kind: KindPair, cues: nameCues, may: func(text string) bool { return strings.Contains(text, "<") }, scan: inMarkup, not: isNoPart},
 		{kind: KindPair, cues: nameCues, may: func(text string) bool { return strings.Contains(text, "{") }, scan: inObjects, not: isNoPart},
-		{kind: KindPair, cues: nameCues, may: func(text string) bool { return strings.Contains(text, "\n") && strings.Contains(text, ":") }, scan: inYAML, not: isNoPart},
+		{kind: KindPair, cues: nameCues, may: mayBeYAML, scan: inYAML, not: isNoPart},
 		{kind: KindPair, cues: []string{`":[`, `": [`, `" : [`}, list: true, re: compiled(`(?i)(?:` + strong + `)s?\\*["']\s*:\s*\[((?:\s*\\*"[^"\\]+\\*"\s*,?)+)`)},
 		{kind: KindPair, cues: []string{"=>"}, re: compiled(`(?i)(?:` + strong + `)\\*["']?\s*=>\s*(?:\\*"([^"\\]+)|'([^']+)')`)},
 		{kind: KindPair, cues: []string{"machine ", "default "}, // .netrc
@@ -254,7 +254,7 @@ func isNoCredential(text string, match []int) bool {
 // shortCues are lower-case substrings; each short name has one, with what is behind it.
 func shortCues() (out []string) {
 	for _, w := range shortWords {
-		for _, behind := range []string{`"`, "'", "=", ":", " ", `\`, "\t"} {
+		for _, behind := range []string{`"`, "'", "=", ":", " ", `\`, "\t", "%", "&"} {
 			out = append(out, w+behind)
 		}
 	}
@@ -439,32 +439,42 @@ func Find(text string) []Span { return find(text, nil) }
 // find is Find without the forms for which own reports true. It receives what a form matched: the name and the secret. A text that has escapes of the
 // marks of a form, such as %3D, is searched without them, too.
 func find(text string, own func(matched string) bool) []Span {
-	out := inText(text, own)
-	if len(text) < 4 || !escapesMarks(text) {
+	if len(text) < 4 {
+		return nil
+	}
+	bits := Cued(unsafe.Slice(unsafe.StringData(text), len(text)))
+	out := inText(text, bits, own)
+	if bits&^withoutMarks() == 0 || !escapesMarks(text) {
 		return out
 	}
 	u, ok := unescape(text, nil)
 	for i := 0; ok && i < mostUnescapes; i++ {
 		var more []Span
-		for _, s := range inText(u.text, own) {
+		for _, s := range inText(u.text, Cued(unsafe.Slice(unsafe.StringData(u.text), len(u.text))), own) {
 			from, to := u.place(s.Start, s.End)
 			more = append(more, Span{from, to, s.Kind})
 		}
 		out = append(out, inStrings(text, more)...)
+		if !escapesMarks(u.text) {
+			break
+		}
 		u, ok = unescape(u.text, u.at)
 	}
 	return disjoint(out)
 }
 
-// inText returns the secrets in a text as it is.
-func inText(text string, own func(matched string) bool) []Span {
-	if len(text) < 4 {
-		return nil
+// withoutMarks is a bitmap of the forms that have no marks around a name: what they match is the same in a text with escapes.
+var withoutMarks = sync.OnceValue(func() (bits uint64) {
+	for i, f := range forms() {
+		if f.kind == KindPrefix {
+			bits |= 1 << i
+		}
 	}
-	bits := Cued(unsafe.Slice(unsafe.StringData(text), len(text)))
-	if bits == 0 {
-		return nil
-	}
+	return bits
+})
+
+// inText returns the secrets in a text as it is, of the forms in a bitmap.
+func inText(text string, bits uint64, own func(matched string) bool) []Span {
 	var out []Span
 	for i, f := range forms() {
 		if bits&(1<<i) == 0 || f.may != nil && !f.may(text) {

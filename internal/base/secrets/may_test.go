@@ -36,6 +36,16 @@ var mayBe = []struct {
 	{`{"key": "password", "token" = "secret"}`, mayBeAssigned, false},
 	{"=", mayBeAssigned, false},
 	{"MotDePasse: x", mayBeAssigned, true},
+	{"@__password_1='x'", mayBeAssigned, true},
+	{"password1234=x", mayBeAssigned, false},
+	{"SET `password` = 'x'", mayBeAssigned, true},
+	{"SET [password] = 'x'", mayBeAssigned, true},
+	{"password: !!str x", mayBeYAML, true},
+	{"password: &a x", mayBeYAML, true},
+	{"password: x", mayBeYAML, false},
+	{"mysql\t-px", mayBeCommand, true},
+	{"az login -p x", mayBeCommand, true},
+	{"ldap-p", mayBeCommand, false},
 }
 
 // TestMayBe checks the fast tests.
@@ -49,6 +59,11 @@ func TestMayBe(t *testing.T) {
 func FuzzMayBe(f *testing.F) {
 	for _, c := range mayBe {
 		f.Add(c.text)
+	}
+	for _, forms := range named {
+		for _, form := range forms {
+			f.Add(form)
+		}
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, form := range forms() {
