@@ -52,7 +52,7 @@ func facts(t *testing.T) (plants, looks []fact) {
 const (
 	leastRecall = 60  // of 60 in the dump
 	leastAll    = 104 // of 106, with planted.txt
-	mostFalse   = 2   // of 303
+	mostFalse   = 2   // of 382
 )
 
 // morePlanted returns the secrets of planted.txt, with the texts that they stand in.

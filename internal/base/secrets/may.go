@@ -115,7 +115,9 @@ func withoutNumber(name string) string {
 }
 
 // mayBeYAML reports whether a text may have a value of YAML that does not stand just behind its key: in another line, or behind a tag or an anchor.
-func mayBeYAML(text string) bool { return strings.Contains(text, ":") && strings.ContainsAny(text, "\n!&") }
+func mayBeYAML(text string) bool {
+	return strings.Contains(text, ":") && strings.ContainsAny(text, "\n!&")
+}
 
 // mayBeCommand reports whether a text may have an option.
 func mayBeCommand(text string) bool {
