@@ -121,7 +121,8 @@ func wholeForms() []form {
 		{kind: KindURL, cues: []string{"hooks.slack", ".webhook.office.com/", "discord.com/api/", "discordapp.com/api/", "api.telegram.org/bot"},
 			re: compiled(`(?:hooks\.slack(?:-gov)?\.com/(?:services|workflows|triggers)|[a-z0-9-]+\.webhook\.office\.com|discord(?:app)?\.com/api/(?:v\d+/)?webhooks|` +
 				`api\.telegram\.org)/([\w:@/-]{16,})`)},
-		{kind: KindPair, cues: []string{"sig=", "signature=", "security-token=", "sig%", "signature%", "security-token%"}, re: compiled(`(?i)[?&;](?:sig|x-amz-signature|x-amz-security-token|x-goog-signature)=([^&\s"'<>;]+)`)},
+		{kind: KindPair, cues: []string{"sig=", "signature=", "security-token=", "sig%", "signature%", "security-token%"},
+			re: compiled(`(?i)[?&;](?:sig|x-amz-signature|x-amz-security-token|x-goog-signature)=([^&\s"'<>;]+)`)},
 		{kind: KindPair, cues: []string{"code=", "token=", "signature=", "subscription-key=", "code%", "token%", "subscription-key%"},
 			re: compiled(`(?i)[?&](?:code|(?:(?:connection|access|auth|session|api|id)[_-]?)?token|signature|subscription-key)=([\w.~%/+=-]{16,})`)}, // OAuth, Azure, SignalR, S3, CloudFront
 		{kind: KindPair, cues: []string{"sessionid=", "sessid=", "connect.sid="}, re: compiled(`(?i)\b(?:jsessionid|phpsessid|asp\.net_sessionid|connect\.sid)=([^&?\s;"'<>\\]{8,})`)},
@@ -137,7 +138,8 @@ func headerForms() []form {
 			re: compiled(`(?i)(?:^|[\s"':=,\[(])(?:bearer|basic|negotiate|ntlm|digest|apikey|sharedaccesssignature|aws4-hmac-sha256)\s+([A-Za-z0-9+/._~=%&-]{8,})`), not: isParameter},
 		{kind: KindHeader, cues: []string{"digest "}, re: compiled(`(?i)\bdigest\s[^\r\n]*?\bresponse=\\*"([^"\\]+)`)},
 		{kind: KindHeader, cues: []string{"x-api-key", "-key:", "-token:", "-secret:", "-auth:", `-key"`, `-token"`, `-secret"`, `-auth"`, `-key\`, `-token\`, `-secret\`, `-auth\`, "x-session-id"},
-			re: compiled(`(?i)\b(?:x-[a-z0-9-]*(?:api-?key|token|secret|auth|access-key|session-id)|[a-z0-9-]*(?:(?:api|app|application|auth|subscription|functions)-key|auth-token|access-token|csrf-token))` +
+			re: compiled(`(?i)\b(?:x-[a-z0-9-]*(?:api-?key|token|secret|auth|access-key|session-id)|` +
+				`[a-z0-9-]*(?:(?:api|app|application|auth|subscription|functions)-key|auth-token|access-token|csrf-token))` +
 				`\\*"?\s*[:=]\s*(?:\[\s*)?(?:(?:bearer|basic|negotiate|ntlm|digest|token|apikey)\s+)?` + value), not: isParameter},
 		{kind: KindHeader, cues: []string{"-token:", `-token"`, `-token\`}, not: isNoCredential, // of any service
 			re: compiled(`(?i)(?:^|[\s"'{,])[a-z0-9]+(?:-[a-z0-9]+)*-token\\*"?\s*:\s*(?:\[\s*)?` + value)},
@@ -152,13 +154,15 @@ func namedForms() []form {
 	return []form{
 		{kind: KindOption, cues: nameCues, may: mayBeOption, not: isNoArgument,
 			re: compiled(`(?i)(?:^|[\s\x00"'\[,])--?[a-z0-9-]*(?:` + strong + `|token|auth-?key|pass|\bpw)(?:[ =:\x00]|"?,\s*|\r?\n(?:- )?)` + value)},
-		{kind: KindPair, cues: nameCues, re: compiled(`(?i)(?:^|[^a-z])(?:[a-z0-9]+[_.:-])*[a-z0-9]*(?:` + strong + `)(?:_?\d{1,3})?\\*["'` + "`" + `]?\]?\s*[=:]\s*` + value), may: mayBeAssigned, not: isNoPair},
+		{kind: KindPair, cues: nameCues, may: mayBeAssigned, not: isNoPair,
+			re: compiled(`(?i)(?:^|[^a-z])(?:[a-z0-9]+[_.:-])*[a-z0-9]*(?:` + strong + `)(?:_?\d{1,3})?\\*["'` + "`" + `]?\]?\s*[=:]\s*` + value)},
 		{kind: KindPair, cues: nameCues, may: mayBeConnection, scan: inConnections},
 		{kind: KindPair, cues: shortCues(), scan: inShort, not: isNoPair},
 		{kind: KindPair, cues: []string{"jwt"}, not: isNoKey, // settings of those who sign tokens: Jwt:Key, also as objects of JSON
 			re: compiled(`(?i)jwt[a-z]*(?:\\*"\s*:\s*\{[^{}]*?\\*"|:|__|\.)[a-z]*key\\*["']?\s*[:=]\s*` + value)},
 		{kind: KindPair, cues: []string{"insert into"}, scan: inInserts, not: isNoPart},
-		{kind: KindPair, cues: []string{"form-data"}, re: compiled(`(?i)form-data;\s*name=\\?"?[\w.:-]*(?:` + strong + `)\\?"?(?:` + lineFeed + `[a-z-]+:[^\r\n\\]*)*(?:` + lineFeed + `){2}([^\r\n\\]+)`)},
+		{kind: KindPair, cues: []string{"form-data"},
+			re: compiled(`(?i)form-data;\s*name=\\?"?[\w.:-]*(?:` + strong + `)\\?"?(?:` + lineFeed + `[a-z-]+:[^\r\n\\]*)*(?:` + lineFeed + `){2}([^\r\n\\]+)`)},
 		{kind: KindPair, cues: nameCues, may: func(text string) bool { return strings.Contains(text, "<") }, scan: inMarkup, not: isNoPart},
 		{kind: KindPair, cues: nameCues, may: func(text string) bool { return strings.Contains(text, "{") }, scan: inObjects, not: isNoPart},
 		{kind: KindPair, cues: nameCues, may: mayBeYAML, scan: inYAML, not: isNoPart},
@@ -211,7 +215,6 @@ var commands = []command{
 	{"nuget push", `nuget push`, `-k\s+`},
 	{"mongo", `mongo\w*`, `-p\s+`},
 	{"ldap", `ldap(?:search|add|modify|delete|passwd|whoami|compare)`, `-w\s*`},
-	{"mosquitto_", `mosquitto_\w+`, `-P\s+`},
 	{"curl", `curl`, `--oauth2-bearer[ =]`},
 }
 

@@ -57,7 +57,7 @@ var named = map[string][]string{
 		"app.exe /User bob /Password «hunter»", `"C:\a b\app.exe" /pass:«hunter»`, "cmdkey /add:h /user:u /pass:«hunter»", "tool /user:bob /pass:«Hk8vBn41x»", "az login --service-principal -u a -p «Hk8vBn41x» --tenant t",
 		"dotnet nuget push a.nupkg -k «Hk8vBn41x» -s nuget.org", "dotnet nuget push a.nupkg --api-key «Hk8vBn41x»", "mongosh -u a -p «Hk8vBn41x» db", "mongodump --uri x -p '«a b»'", "7z a -p«Hk8vBn41x» a.7z",
 		"ldapsearch -x -D cn=a -w «Hk8vBn41x» -b dc=b", "curl -s --oauth2-bearer «Hk8vBn41x» https://h/", "mysql -u shop -p«x» db", "sqlcmd -S db -P «x»", "sshpass -p«x» ssh h", "bcp t out f -U a -P «x»", "redis-cli -a «x»",
-		"docker login -p «x» h", "mosquitto_pub -u a -P «x» -t b",
+		"docker login -p «x» h",
 	},
 	"escapes": {
 		"user%5Bname%5D=a&user%5Bpassword%5D=«Hk8vBn41x»&b=c", "https://h/?to=https%3A%2F%2Fg%2F%3Faccess_token%3D«Hk8vBn41xQ72mZp09rTy»%26b%3Dc", "redirect=%252F%253Fpassword%253D«Hk8vBn41x»%2526a",
