@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/target"
 )
 
 // manyBlind is the number of operations from which on a wait is a finding although their code can't be read: so many do not wait at a usual moment.
@@ -46,4 +47,41 @@ func (g *grapher) unreadCode() error {
 		}
 	}
 	return nil
+}
+
+// unreadHolder returns why it is not known whether what has entered a semaphore goes on, if that is missing IL: its own, or that of the code that ends what it waits for.
+// A long pause is recorded, and nothing asks for the next element of an iterator that nothing leads to.
+func (g *grapher) unreadHolder(l *lock) error {
+	u := g.s.uses[l]
+	if u == nil || g.s.found == nil { // nothing of suspended code was read
+		return nil
+	}
+	for i := range u.holders {
+		h := &u.holders[i]
+		if length, known := g.pauseOf(h); known && length > briefly || h.thread == nil && g.dropped(h.box) {
+			continue
+		}
+		switch {
+		case h.thread == nil:
+			if err := g.unreadCode(); err != nil {
+				return err
+			}
+		case g.s.codeUnread(h.thread):
+			_, err := g.s.code.Frames()
+			return err
+		}
+	}
+	return nil
+}
+
+// noteUnread notes that the code of what has entered a semaphore can't be read.
+func (g *grapher) noteUnread(l *lock) {
+	if err := g.unreadHolder(l); err != nil {
+		g.s.gaps.Note(fmt.Errorf("whether what has entered %s goes on: %w", g.lockText(l).Text, err))
+	}
+}
+
+// dropped reports whether a suspended method is an iterator between two elements that nothing which runs later leads to.
+func (g *grapher) dropped(box target.Addr) bool {
+	return g.between(box) && g.s.code.HasGraph() && !g.s.code.Lives(box)
 }

@@ -324,6 +324,9 @@ func (g *grapher) suspended(groups []*waiters) []answer.Verdict {
 			tells = false
 		case t.lock != nil:
 			tells = g.permits(&v, t.lock) && !(v.Strength == answer.StrengthUnknown && g.blind(s.count, s.groups...)) && !g.passes(&v, t.lock, s.count) && !(s.count < contended && limited(s.groups))
+			if tells {
+				g.noteUnread(t.lock)
+			}
 		case t.channel != nil && t.writes:
 			v.Kind = answer.FindingFull
 			if tells = g.channel(&v, t.channel) && !(v.Strength == answer.StrengthPossible && g.blind(s.count, s.groups...)); s.count < manyForgotten && t.channel.kind != &channelKind {
@@ -609,6 +612,9 @@ func (g *grapher) permits(v *answer.Verdict, l *lock) bool {
 	if slices.ContainsFunc(list, func(h *holder) bool { return g.moves(h) || g.course().of(h).moves && !g.repeating([]holder{*h}) }) {
 		v.Severity = answer.SeverityWarning // the next waiter may be about to go on
 	}
+	if v.Kind == answer.FindingPermits && g.unreadHolder(l) != nil {
+		v.Severity = answer.SeverityWarning // what they wait for may go on
+	}
 	for _, h := range list[:min(len(list), listedOperations)] {
 		v.Because(g.holderEvidence(h, l))
 		v.Show = append(v.Show, g.showHolder(h)...)
@@ -675,7 +681,7 @@ func (g *grapher) holderDoes(h *holder, first bool) answer.Statement {
 	w := g.waitOf(h)
 	switch {
 	case h.thread == nil && g.between(h.box):
-		if g.s.code.HasGraph() && !g.s.code.Lives(h.box) {
+		if g.dropped(h.box) {
 			return words.IteratorDropped.Of(words.Text(subjectOf(first)))
 		}
 		return words.IteratorWaits.Of(words.Text(subjectOf(first)))

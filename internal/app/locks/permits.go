@@ -89,6 +89,7 @@ func (g *grapher) fullSemaphore(l *lock, list []*wait) *answer.Verdict {
 	} else if u := g.s.uses[l]; u == nil || !u.gives && len(u.holders) == 0 || !g.permits(&v, l) || g.takesTurns(&v, l, u, len(list), crowd) {
 		return nil
 	}
+	g.noteUnread(l)
 	for _, w := range list {
 		if w.how != answer.HowRecorded {
 			v.Strength = answer.Weakest(v.Strength, answer.StrengthLikely)

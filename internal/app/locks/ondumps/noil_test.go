@@ -21,8 +21,9 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// withoutIL opens a dump without the IL of the program's methods, as where the program's files were mapped and are missing. It returns how many methods lost theirs.
-func withoutIL(t *testing.T, d *sosgo.Dump) (bare *sosgo.Dump, lost int) {
+// withoutIL opens a dump without the IL of the program's methods, as where the program's files were mapped and are missing. It returns how many methods lost theirs. Those
+// of the classes kept, and of what is nested in them, have it: a dump may have some pages of a file.
+func withoutIL(t *testing.T, d *sosgo.Dump, kept ...string) (bare *sosgo.Dump, lost int) {
 	t.Helper()
 	sound := &testdump.Altered{Target: d.Target()}
 	rt, err := view(t, sound.Open(t, sosgo.Options{Offline: true})).Process.Runtime()
@@ -41,6 +42,13 @@ func withoutIL(t *testing.T, d *sosgo.Dump) (bare *sosgo.Dump, lost int) {
 		require.NoError(t, err)
 		for row := uint32(1); row <= md.RowCount(metadata.TableMethodDef); row++ {
 			if _, err := code.ILOf(m, row); err != nil { // the first reads the headers of the image, too
+				continue
+			}
+			owner, err := md.MethodOwner(row)
+			require.NoError(t, err)
+			class, err := md.TypeDefFullName(owner)
+			require.NoError(t, err)
+			if slices.ContainsFunc(kept, func(of string) bool { return class == of || strings.HasPrefix(class, of+"+") }) {
 				continue
 			}
 			holes = append(holes, sound.Reads(func() { _, _ = code.ILOf(m, row) })...)
