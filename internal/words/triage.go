@@ -126,6 +126,7 @@ var (
 
 	FollowsAbout  = say("follows from a finding about a thing", "it follows from the finding \"{finding}\" about {thing}")
 	Follows       = say("follows from a finding", "it follows from the finding \"{finding}\"")
+	MoreAlike     = say("more findings alike", "; {findings more is alike|more are alike}")
 	BehindLock    = say("items behind a lock", "{items} items wait for a worker behind it: {workers} of {all} workers wait for this lock or hold it")
 	WorkersOf     = say("workers of a finding", "{workers} of {all} workers are threads of that finding")
 	OfThemFor     = say("workers that wait for", ", {workers} of them for {thing}")

@@ -83,6 +83,8 @@ func (g *grapher) blocks(alike ...*wait) answer.Verdict {
 	}
 	deadlock := ""
 	switch {
+	case w.callback == callbackOfTimer:
+		block = block.Plus(g.end(w))
 	case len(w.runners) > 0:
 		block = block.Plus(words.WhichRuns.Of(g.name(w.runners[0])))
 	case row.Until != "":

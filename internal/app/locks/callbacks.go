@@ -2,6 +2,7 @@ package locks
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/sosgo/sosgo/dac"
@@ -12,7 +13,8 @@ import (
 )
 
 // Waits of the class library for the end of a callback. It records the thread of a callback of a CancellationToken, and waits by spinning and
-// sleeping (CancellationTokenSource.cs, .NET 6 and later). A disposed Timer sets the caller's event after its last callback (Timer.cs).
+// sleeping (CancellationTokenSource.cs, .NET 6 and later). A disposed Timer sets the caller's event, or completes its
+// task, after its last callback (Timer.cs).
 type (
 	registrations struct {
 		_         objects.Shape    `of:"System.Threading.CancellationTokenSource+Registrations"`
@@ -75,12 +77,26 @@ func (s *survey) callback(w *wait) {
 	}
 }
 
-// lastTicks returns the threads that run callbacks of disposed timers, by the events that are set after them.
-func (s *survey) lastTicks() map[target.Addr]*stackwalk.Thread {
+// lastTick makes w a wait for the threads that run callbacks of a disposed timer, if what it waits for, an event or a task, ends with them. Its own thread may be one of them.
+func (s *survey) lastTick(w *wait, ends target.Addr) {
+	list := s.lastTicks()[ends]
+	if len(list) == 0 {
+		return
+	}
+	w.callback = callbackOfTimer
+	for _, t := range list {
+		if !slices.Contains(w.runners, t) {
+			w.runners = append(w.runners, t)
+		}
+	}
+}
+
+// lastTicks returns the threads that run callbacks of disposed timers, by the events that are set and the tasks that complete after them.
+func (s *survey) lastTicks() map[target.Addr][]*stackwalk.Thread {
 	if s.ticks != nil {
 		return s.ticks
 	}
-	s.ticks = map[target.Addr]*stackwalk.Thread{}
+	s.ticks = map[target.Addr][]*stackwalk.Thread{}
 	for i := range s.r.threads {
 		t := &s.r.threads[i]
 		if t.OS == nil || t.Managed == nil {
@@ -104,8 +120,8 @@ func (s *survey) lastTicks() map[target.Addr]*stackwalk.Thread {
 			if !is || err != nil || !k.Notify.Has() {
 				continue
 			}
-			if event, err := k.Notify.Addr(x); err == nil && event != 0 {
-				s.ticks[event] = t
+			if event, err := k.Notify.Addr(x); err == nil && event != 0 && !slices.Contains(s.ticks[event], t) {
+				s.ticks[event] = append(s.ticks[event], t)
 			}
 		}
 	}

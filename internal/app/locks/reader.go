@@ -139,18 +139,18 @@ func newInventory() inventory {
 // blockedThreads are the threads that wait, and what they run meanwhile.
 type blockedThreads struct {
 	waits   []*wait
-	looked  int                               // threads with a stack or notes that show whether they wait
-	unnoted map[*stackwalk.Thread]bool        // threads without a note of a wait, where notes can be read
-	unread  map[*stackwalk.Thread]bool        // threads already recorded as having an unreadable stack
-	running *running                          // set by findRunning
-	mutexes map[target.Addr][]holder          // by Mutex: the threads that hold it by their code
-	pool    *answer.ThreadPool                // nil unless a thread waits for a task
-	items   map[target.Addr]bool              // the items queued in it
-	ctors   map[target.Addr]*stackwalk.Thread // the classes with running static constructors
-	ticks   map[target.Addr]*stackwalk.Thread // set by lastTicks
-	paused  bool                              // Options.paused
-	taken   *moment                           // set by moment
-	frames  []stackwalk.Frame                 // the array of standOf
+	looked  int                                 // threads with a stack or notes that show whether they wait
+	unnoted map[*stackwalk.Thread]bool          // threads without a note of a wait, where notes can be read
+	unread  map[*stackwalk.Thread]bool          // threads already recorded as having an unreadable stack
+	running *running                            // set by findRunning
+	mutexes map[target.Addr][]holder            // by Mutex: the threads that hold it by their code
+	pool    *answer.ThreadPool                  // nil unless a thread waits for a task
+	items   map[target.Addr]bool                // the items queued in it
+	ctors   map[target.Addr]*stackwalk.Thread   // the classes with running static constructors
+	ticks   map[target.Addr][]*stackwalk.Thread // set by lastTicks
+	paused  bool                                // Options.paused
+	taken   *moment                             // set by moment
+	frames  []stackwalk.Frame                   // the array of standOf
 }
 
 // A suspension is the suspended async methods, and what they wait for.

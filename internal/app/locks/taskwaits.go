@@ -27,9 +27,7 @@ func (s *survey) follow(o heap.ScanOptions) error {
 		if w.object.Addr != 0 && !w.join && w.more == 0 {
 			if t := s.mutexOwner(w.object); t != nil {
 				w.add(t)
-			} else if t := s.lastTicks()[w.object.Addr]; t != nil && t != w.thread {
-				w.callback = callbackOfTimer
-				w.add(t)
+			} else if s.lastTick(w, w.object.Addr); w.callback != "" {
 			} else if t := s.mutexHolder(w.object); t != nil && t != w.thread {
 				w.byCode = true
 				w.add(t)
@@ -37,6 +35,7 @@ func (s *survey) follow(o heap.ScanOptions) error {
 		}
 		for _, a := range w.tasks {
 			wanted[a] = true
+			s.lastTick(w, a)
 		}
 		w.completed = w.event != 0 && len(w.tasks) == 0 && s.completes(w.thread)
 	}

@@ -93,7 +93,7 @@ func (g *grapher) circle(alike [][]*wait) answer.Verdict {
 	for i, w := range path {
 		before := path[(i+len(path)-1)%len(path)]
 		awaits := g.awaits(w)
-		if len(path) == 1 && len(w.tasks) == 1 {
+		if len(path) == 1 && (len(w.tasks) == 1 || w.callback != "") {
 			awaits = words.ItsCompletion.Of()
 		}
 		says = append(says, words.WaitInCircle.Of(g.holdsFor(before, w), g.keeps(before, w), awaits))

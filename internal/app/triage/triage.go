@@ -149,7 +149,7 @@ func judge(ctx context.Context, q *Answers, o Options) (judged, error) {
 	rank(out.Findings)
 	causesFirst(out.Findings)
 	memoryFirst(out.Findings)
-	out.Findings = causeOfStarvation(out.Findings, workers)
+	out.Findings = once(causeOfStarvation(out.Findings, workers))
 	q.serialized(out.Findings)
 	for i := range out.Findings {
 		f := &out.Findings[i]
