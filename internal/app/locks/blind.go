@@ -39,9 +39,14 @@ func (g *grapher) unreadCode() error {
 	if _, err := g.s.code.Frames(); errors.Is(err, dac.ErrILMissing) {
 		return err
 	}
+	return g.unreadMethod(func(target.Addr) bool { return true })
+}
+
+// unreadMethod returns why one of the suspended methods that wait, among some of them, can't be read, if its IL is missing.
+func (g *grapher) unreadMethod(some func(box target.Addr) bool) error {
 	for _, op := range g.s.ops {
 		for _, a := range op.path {
-			if _, err := g.s.found.tasks.AwaitOf(a); errors.Is(err, dac.ErrILMissing) {
+			if _, err := g.s.found.tasks.AwaitOf(a); errors.Is(err, dac.ErrILMissing) && some(a) {
 				return err
 			}
 		}
@@ -49,7 +54,7 @@ func (g *grapher) unreadCode() error {
 	return nil
 }
 
-// unreadHolder returns why it is not known whether what has entered a semaphore goes on, if that is missing IL: its own, or that of the code that ends what it waits for.
+// unreadHolder returns why it is not known whether what has entered a semaphore goes on, if that is missing IL of the program: its own code, or what ends its waits.
 // A long pause is recorded, and nothing asks for the next element of an iterator that nothing leads to.
 func (g *grapher) unreadHolder(l *lock) error {
 	u := g.s.uses[l]
@@ -63,7 +68,11 @@ func (g *grapher) unreadHolder(l *lock) error {
 		}
 		switch {
 		case h.thread == nil:
-			if err := g.unreadCode(); err != nil {
+			_, err := g.s.code.Frames()
+			if !errors.Is(err, dac.ErrILMissing) {
+				err = g.unreadMethod(func(box target.Addr) bool { return !g.s.ofLibrary(box) })
+			}
+			if err != nil {
 				return err
 			}
 		case g.s.codeUnread(h.thread):

@@ -11,7 +11,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestOnce: findings that differ in nothing but their objects are one, with their number. Those of other methods, of another strength, or of code that is not known are not.
+// TestOnce: findings that differ in nothing but their objects are one, with their number. Other methods, another strength and unknown code make others.
 func TestOnce(t *testing.T) {
 	ring := func(method string, at target.Addr, strength answer.Strength) answer.Finding {
 		says := words.AwaitRing.Of(words.MethodObject.Of(words.Method(method), words.Object(at)), words.MethodObject.Of(words.Method("Shop.Close"), words.Object(at+8)))

@@ -21,8 +21,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// withoutIL opens a dump without the IL of the program's methods, as where the program's files were mapped and are missing. It returns how many methods lost theirs. Those
-// of the classes kept, and of what is nested in them, have it: a dump may have some pages of a file.
+// withoutIL opens a dump without the IL of the program's methods, as where the program's files were mapped and are missing. It returns how many methods lost theirs. The
+// classes kept, and what is nested in them, have it: a dump may have some pages of a file.
 func withoutIL(t *testing.T, d *sosgo.Dump, kept ...string) (bare *sosgo.Dump, lost int) {
 	t.Helper()
 	sound := &testdump.Altered{Target: d.Target()}
