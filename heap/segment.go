@@ -218,10 +218,10 @@ func (h *Heap) readSegment(o *segmentLayout, s *SubHeap, at target.Addr, gen int
 	word := func(off int) target.Addr { return target.Addr(le64(b[off:])) }
 	seg := Segment{Addr: at, SubHeap: s.Index, Flags: uint64(word(o.Flags))}
 	mem, end := word(o.Mem), word(o.Allocated)
-	if at == s.EphemeralSegment {
+	committed, reserved := word(o.Committed), word(o.Reserved)
+	if at == s.EphemeralSegment && !h.entered(s, target.Range{Start: mem, End: committed}) {
 		end = s.AllocAllocated
 	}
-	committed, reserved := word(o.Committed), word(o.Reserved)
 	if end < mem || committed < end || committed == mem || reserved < committed || reserved > maxAddress || mem%8 != 0 || end%8 != 0 {
 		return Segment{}, word(o.Next), target.CorruptHeapf("memory %#x, allocated %#x, committed %#x, reserved %#x", uint64(mem), uint64(end), uint64(committed), uint64(reserved))
 	}
@@ -248,6 +248,16 @@ func (h *Heap) readSegment(o *segmentLayout, s *SubHeap, at target.Addr, gen int
 		seg.Gen0 = target.Range{Start: g0, End: end}
 	}
 	return seg, word(o.Next), nil
+}
+
+// entered reports whether the allocator has just gone on to a region with this memory, and has yet to set the end of its objects: that is still the end of the region
+// before, which is full (gc.cpp, soh_try_fit).
+func (h *Heap) entered(s *SubHeap, region target.Range) bool {
+	if !h.regions || len(h.segments) == 0 || s.AllocAllocated >= region.Start && s.AllocAllocated <= region.End {
+		return false
+	}
+	before := &h.segments[len(h.segments)-1]
+	return before.SubHeap == s.Index && before.Kind == KindGeneration0 && before.Objects.End == s.AllocAllocated
 }
 
 // maxAddress exceeds all addresses that a 64-bit process can use. Below it, sums of addresses and sizes do not wrap.

@@ -80,6 +80,48 @@ func TestHugeSegment(t *testing.T) {
 // fuzzLayout is the order of members that FuzzReadSegment reads.
 var fuzzLayout = segmentLayout{Allocated: 0, Committed: 8, Reserved: 16, Mem: 24, Flags: 32, Next: 40}
 
+// TestRegionEntered: a thread that stops while the allocator goes on to the next region leaves the end of the one before as the end of all objects. That is the end of no
+// object in the new region, and no damage. An end that is nowhere is.
+func TestRegionEntered(t *testing.T) {
+	b := &builder{}
+	for range 20 {
+		b.small()
+	}
+	const at, middle = synthCode + 0x800, synthHeap + 10*minObjectSize
+	start, end := uint64(middle), uint64(b.at())
+	for name, test := range map[string]struct {
+		regions bool
+		last    target.Addr
+		want    target.Addr // 0: damage
+	}{
+		"the region before is full": {true, middle - 8, middle},
+		"nowhere":                   {true, middle - 16, 0},
+		"no regions":                {false, middle - 8, 0},
+		"in the region":             {true, middle + 24, middle + 24},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := b.heap(true, nil)
+			h.claims = target.NewClaims(target.ArchAMD64, []target.Range{{Start: synthHeap, End: b.at()}}, true)
+			h.regions = test.regions
+			h.segments = []Segment{{Objects: target.Range{Start: synthHeap, End: middle - 8}, Kind: KindGeneration0}}
+			var words []byte
+			for _, w := range []uint64{start, end, end, start, 0, 0} {
+				words = binary.LittleEndian.AppendUint64(words, w)
+			}
+			m := h.mem.(*fakeMemory)
+			m.pieces = append([]fakePiece{{at, words}}, m.pieces...)
+			sub := SubHeap{Generations: make([]GenerationData, 5), AllocAllocated: test.last, EphemeralSegment: at}
+			s, _, err := h.readSegment(&fuzzLayout, &sub, at, 0)
+			if test.want == 0 {
+				require.ErrorIs(t, err, target.ErrCorrupt)
+				return
+			}
+			require.NoError(t, err)
+			assert.Equal(t, target.Range{Start: middle, End: test.want}, s.Objects)
+		})
+	}
+}
+
 // FuzzReadSegment reads arbitrary records. A resulting segment must be in memory of the process, with its parts
 // in order, and a walk of it must end.
 func FuzzReadSegment(f *testing.F) {
