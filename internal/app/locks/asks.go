@@ -5,6 +5,7 @@ import (
 	"github.com/sosgo/sosgo/internal/app/tasks"
 	"github.com/sosgo/sosgo/internal/threads"
 	"github.com/sosgo/sosgo/internal/words"
+	"github.com/sosgo/sosgo/target"
 )
 
 // asks reports whether a holder waits for another process or a device: a server, a socket, a pipe, a child process.
@@ -66,14 +67,15 @@ func (g *grapher) allRequests(l *lock) bool {
 			}
 		}
 	}
-	all := 0
+	all := map[target.Addr]bool{} // one request may have several operations: it is known by the outermost method
 	for _, op := range g.s.ops {
 		if op.request == "" {
 			continue
 		}
-		if all++; op.thing.lock != l && !in[op] {
+		if op.thing.lock != l && !in[op] {
 			return false
 		}
+		all[op.path[len(op.path)-1]] = true
 	}
-	return all >= fewRequests
+	return len(all) >= fewRequests
 }

@@ -192,7 +192,17 @@ func (r *Reader) causeOfTask(w waiter) (Cause, error) {
 	case action != 0 && flags&FlagWaitingForActivation == 0:
 		return CausePool, nil
 	}
+	if flushes, err := r.flushes(w); flushes || err != nil {
+		return CauseStream, err
+	}
 	return CausePromise, nil
+}
+
+// flushes reports whether a promise is the end of a flush of a pipe: of a response, what its client has to read. Kestrel shares one promise among all that flush
+// (ConcurrentPipeWriter.cs).
+func (r *Reader) flushes(w waiter) (bool, error) {
+	name, err := w.kind.typ.ManagedName()
+	return name == "System.Threading.Tasks.Task<System.IO.Pipelines.FlushResult>", err
 }
 
 // causeOfSleep distinguishes a finite Async.Sleep of F# from an infinite one.

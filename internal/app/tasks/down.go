@@ -388,6 +388,9 @@ func (r *Reader) taskWords(w waiter) (answer.Statement, error) {
 	if limits, err := r.limited(w); limits || err != nil {
 		return words.ALimiter.Of(), err
 	}
+	if flushes, err := r.flushes(w); flushes || err != nil {
+		return words.PipeRoom.Of(), err
+	}
 	return words.APromise.Of(), nil
 }
 
