@@ -17,6 +17,7 @@ type PathOptions struct {
 	Each  PathEach        // the starts; each has a path
 	Skip  func(Node) bool // if not nil, excludes nodes, such as the Source of the stacks
 	Below *Set            // if not nil, excludes all objects that are not in the set
+	Ends  []Node          // further ends: the path from a start leads to the nearest one
 }
 
 // A PathEach is a kind of start of paths.
@@ -72,8 +73,13 @@ func (g *Graph) newBackSearch(ctx context.Context, n Node, o PathOptions) (*back
 	if err != nil {
 		return nil, err
 	}
-	next.Slice()[n] = n + 1
-	s := &backSearch{g: g, reverse: reverse, o: o, next: next, queue: []Node{n}, seen: map[Node]bool{}}
+	s := &backSearch{g: g, reverse: reverse, o: o, next: next, seen: map[Node]bool{}}
+	for _, end := range append([]Node{n}, o.Ends...) {
+		if next.Slice()[end] == 0 {
+			next.Slice()[end] = end + 1
+			s.queue = append(s.queue, end)
+		}
+	}
 	for _, k := range g.Referents(g.Root()) {
 		if o.Skip == nil || !o.Skip(k) {
 			s.kinds++

@@ -48,6 +48,7 @@ func (f *finder) calls(ctx context.Context) error {
 		if done, err := r.Completed(f.g.Address(n)); err == nil && !done { // the task of one that has ended keeps the result
 			own[n] = f.doms.Retained(n)
 			f.underWay.Add(n)
+			f.anyCall = true
 		}
 	}
 	for n := range f.underWay.All {

@@ -2,6 +2,7 @@ package leaks
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
@@ -11,34 +12,57 @@ import (
 	"github.com/sosgo/sosgo/internal/app/leaks/internal/says"
 	"github.com/sosgo/sosgo/internal/app/tasks"
 	"github.com/sosgo/sosgo/metadata"
+	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
 )
 
 // ends states that a suspect lives no longer than calls that are under way, if nothing else keeps it, and these stand in no loop that may go on for
 // ever: what a program reads in to work on it.
 func (f *finder) ends(ctx context.Context, s *suspect) (answer.Statement, error) {
-	if f.a.Incomplete || s.point == graph.NoNode || s.kind != answer.SuspectObject && s.kind != answer.SuspectAccumulation {
-		return answer.Statement{}, nil // a root that can't be read may keep it, too
+	if f.unread { // a root that can't be read may keep it, too
+		return answer.Statement{}, nil
 	}
-	method := ""
-	for _, n := range f.parts(s) {
-		name, err := f.endsWith(ctx, n)
-		if err != nil || name == "" {
-			return answer.Statement{}, err
+	var of []graph.Node
+	switch {
+	case s.kind == answer.SuspectGroup:
+		asked := min(len(s.sample), followed, max(1, maxFollowed/max(1, f.g.Objects())))
+		for i := range asked {
+			of = append(of, s.sample[i*len(s.sample)/asked])
 		}
-		method = name
+	case s.point != graph.NoNode && (s.kind == answer.SuspectObject || s.kind == answer.SuspectAccumulation):
+		of = f.parts(s)
+	}
+	if len(of) == 0 {
+		return answer.Statement{}, nil
+	}
+	method, err := f.endsWith(ctx, of)
+	if err != nil || method == "" {
+		return answer.Statement{}, err
 	}
 	return says.Ends(method), nil
 }
 
-// endsWith names one of the calls that alone keep n alive, if each of them ends by itself.
-func (f *finder) endsWith(ctx context.Context, n graph.Node) (method string, err error) {
-	if call := f.callAbove(n, nil); f.isCall(call) {
-		return f.callEnds(call), nil
+// StillHeld reports whether a warning is of a frame with unknown references that keeps all the same what it refers to: all words that look like references
+// count, and the registers that it had, if they are known. A call that is not resolved yet loses no more than its arguments.
+func StillHeld(warning error) bool {
+	return errors.Is(warning, stackwalk.ErrRunning) || errors.Is(warning, dac.ErrHijacked) || errors.Is(warning, stackwalk.ErrUncalled)
+}
+
+// endsWith names one of the calls that alone keep some objects alive, if each of them ends by itself.
+func (f *finder) endsWith(ctx context.Context, of []graph.Node) (method string, err error) {
+	var tops []graph.Node
+	for _, n := range of {
+		if call := f.callAbove(n, nil); !f.isCall(call) {
+			tops = append(tops, f.top(n))
+		} else if method = f.callEnds(call); method == "" {
+			return "", nil
+		}
 	}
-	top := f.top(n)
+	if len(tops) == 0 {
+		return method, nil
+	}
 	seen := 0
-	for p, err := range f.g.Paths(ctx, top, graph.PathOptions{Each: graph.EachSource, Skip: f.isCall}) {
+	for p, err := range f.g.Paths(ctx, tops[0], graph.PathOptions{Each: graph.EachSource, Skip: f.isCall, Ends: tops[1:]}) {
 		if seen++; err != nil || seen == mostOwners {
 			return "", err
 		}
@@ -49,23 +73,38 @@ func (f *finder) endsWith(ctx context.Context, n graph.Node) (method string, err
 			return "", nil
 		}
 	}
-	calls := map[graph.Node]bool{}
-	for p, err := range f.g.Paths(ctx, top, graph.PathOptions{Each: graph.EachSource}) {
-		if seen++; err != nil || seen >= 2*mostOwners {
+	for _, top := range tops {
+		of, err := f.callsTo(ctx, top)
+		if err != nil || of == nil {
 			return "", err
 		}
-		call := f.callOn(p.Nodes)
-		if call == graph.NoNode || calls[call] {
-			continue
-		}
-		if calls[call] = true; len(calls) > followed {
-			return "", nil
-		}
-		if method = f.callEnds(call); method == "" {
-			return "", nil
+		for call := range of {
+			if method = f.callEnds(call); method == "" {
+				return "", nil
+			}
 		}
 	}
 	return method, nil
+}
+
+// callsTo returns the suspended calls through which paths lead to n. It returns nil if there are too many.
+func (f *finder) callsTo(ctx context.Context, n graph.Node) (map[graph.Node]bool, error) {
+	calls, seen := map[graph.Node]bool{}, 0
+	if !f.anyCall {
+		return calls, nil
+	}
+	for p, err := range f.g.Paths(ctx, n, graph.PathOptions{Each: graph.EachSource}) {
+		if seen++; err != nil || seen >= mostOwners {
+			return nil, err
+		}
+		if call := f.callOn(p.Nodes); call != graph.NoNode {
+			calls[call] = true
+		}
+		if len(calls) > followed {
+			return nil, nil
+		}
+	}
+	return calls, nil
 }
 
 // callEnds names the async method of a suspended call that ends by itself, or returns "".

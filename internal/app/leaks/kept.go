@@ -21,7 +21,7 @@ func (f *finder) kept(ctx context.Context, out *answer.Suspect, s *suspect) erro
 		out.Kept = says.InLocal(out)
 		return nil
 	case answer.SuspectGroup:
-		if out.Kept = says.ByHolders(out.Holders, out.Others); !out.Kept.IsZero() {
+		if out.Kept = says.ByHolders(out.Holders, out.Others); !out.Kept.IsZero() || !out.Ends.IsZero() { // the calls that alone have it are named
 			return nil
 		}
 		return f.keptEach(ctx, out, s)

@@ -114,6 +114,8 @@ type finder struct {
 	summed  *graph.Set            // nodes that a sum has counted
 
 	underWay *graph.Set // calls of async methods that have not ended
+	anyCall  bool       // underWay is not empty
+	unread   bool       // a root, or references of an object, can't be read
 
 	unknown map[string]*answer.UnknownCollection
 }
@@ -151,6 +153,7 @@ func (f *finder) prepare(ctx context.Context) (err error) {
 	if f.a.Incomplete, err = f.x.Incomplete(&f.a.Gaps); err != nil {
 		return err
 	}
+	f.unread = slices.ContainsFunc(f.a.Noted(), func(err error) bool { return !StillHeld(err) })
 	if f.doms, err = f.g.Dominators(ctx); err != nil {
 		return err
 	}

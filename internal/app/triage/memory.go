@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/app/leaks"
 	"github.com/sosgo/sosgo/internal/app/memorymap"
 	"github.com/sosgo/sosgo/internal/app/signature"
@@ -237,8 +236,7 @@ func holders(_ context.Context, q *Answers) (view, error) {
 // those without files of modules lack most.
 const fewUndecoded = 3
 
-// stillHeld returns a function that reports whether a note is about a frame with unknown references that keeps all the same what it refers to: all
-// words that look like references count, and the registers that it had, if they are known. A call that is not resolved yet loses no more than its arguments.
+// stillHeld returns a function that reports whether a note is about a frame with unknown references that keeps all the same what it refers to.
 func (q *Answers) stillHeld(notes []error) func(error) bool {
 	methods := map[target.Addr]bool{}
 	for _, note := range notes {
@@ -249,7 +247,7 @@ func (q *Answers) stillHeld(notes []error) func(error) bool {
 	few := len(methods) <= fewUndecoded && q.Premises.State(answer.StackComplete) == answer.PremiseHolds
 	return func(err error) bool {
 		u, undecoded := errors.AsType[*stackwalk.UndecodedError](err)
-		return errors.Is(err, stackwalk.ErrRunning) || errors.Is(err, dac.ErrHijacked) || errors.Is(err, stackwalk.ErrUncalled) || few && undecoded && !u.Lost && errors.Is(err, target.ErrNotInDump)
+		return leaks.StillHeld(err) || few && undecoded && !u.Lost && errors.Is(err, target.ErrNotInDump)
 	}
 }
 
