@@ -271,8 +271,12 @@ const holderShare = 20
 // to free less is not noticed, whatever its share, and a cache with a limit is that large.
 const holderBytes = 16 << 20
 
-// turnedBytes is the size from which a holder is a finding although its elements come and go.
-const turnedBytes = 64 << 20
+// turnedBytes is the size from which a holder is a finding although its elements come and go; pooledBytes that from which arrays are one that ArrayPool.Shared keeps: it
+// has no more of them for a thread than one of each size, and drops those that are not rented.
+const (
+	turnedBytes = 64 << 20
+	pooledBytes = 256 << 20
+)
 
 // leastHolder returns the size from which suspects are a finding. One with elements that come and go is likely a cache
 // with a limit: it is one if it is large in itself, or takes much of the limit of the heap. What ends with calls is one for the limit alone.
@@ -281,6 +285,8 @@ func (q *Answers) leastHolder(list []*answer.Suspect) uint64 {
 	for _, s := range list {
 		switch {
 		case !s.Ends.IsZero():
+		case pooled(s):
+			least = pooledBytes
 		case !s.Turnover.IsZero():
 			least = turnedBytes
 		default:
@@ -305,7 +311,10 @@ func (q *Answers) ranOut() bool {
 	return err == nil && len(m.Failures) > 0
 }
 
-// alike groups suspects by signature into findings, such as the parts of a cache in several dictionaries. The suspects
+// pooled reports whether a suspect is the arrays of one type that ArrayPool.Shared keeps for threads.
+func pooled(s *answer.Suspect) bool { return s.Kind == answer.SuspectThreadStatic && !s.Turnover.IsZero() && s.Members != nil }
+
+// alike groups suspects by signature into findings, such as the parts of a cache in several dictionaries, and the arrays of ArrayPool.Shared. The suspects
 // of a group do not overlap.
 func alike(suspects []answer.Suspect) (out [][]*answer.Suspect) {
 	at := map[string]int{}
@@ -317,7 +326,10 @@ func alike(suspects []answer.Suspect) (out [][]*answer.Suspect) {
 		}
 		id, _ := signature.Suspect(s)
 		one := (s.Kind == answer.SuspectAccumulation || s.Kind == answer.SuspectObject) && s.Point != nil && s.Path != nil && id.Signature != "" && len(s.Locals) == 0
-		nested := func(o *answer.Suspect) bool { return leadsThrough(s, o) || leadsThrough(o, s) }
+		if pooled(s) { // of all types of elements
+			id.Signature, one = "pooled", true
+		}
+		nested := func(o *answer.Suspect) bool { return !pooled(s) && (leadsThrough(s, o) || leadsThrough(o, s)) }
 		if k, ok := at[id.Signature]; ok && one && share[id.Signature]+s.Share <= 100 && !slices.ContainsFunc(out[k], nested) {
 			share[id.Signature] += s.Share
 			out[k] = append(out[k], s)
@@ -362,7 +374,7 @@ func holder(list []*answer.Suspect, l *answer.Leaks) answer.Finding {
 	if len(list) > 1 {
 		x.Count = len(list)
 	}
-	if len(list) == 1 {
+	if len(list) == 1 || pooled(s) {
 		for _, says := range []answer.Statement{s.Turnover, s.Ends} {
 			if !says.IsZero() {
 				x.Because(says)
@@ -485,6 +497,12 @@ func holderName(list []*answer.Suspect) answer.Statement {
 	s := list[0]
 	p := cmp.Or(s.Owner, s.Point)
 	switch {
+	case len(list) > 1 && pooled(s):
+		arrays := uint64(0)
+		for _, o := range list {
+			arrays += o.Members.Count
+		}
+		return words.Objects.Of(words.Commas(arrays), words.Type(s.Members.Type.String()), answer.Statement{})
 	case len(list) > 1:
 		return words.Objects.Of(words.Commas(len(list)), words.Type(p.Type.String()), answer.Statement{})
 	case !s.Link.IsZero() && s.Members != nil:

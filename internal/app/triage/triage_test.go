@@ -684,6 +684,25 @@ func TestSmallHolders(t *testing.T) {
 	}
 }
 
+// TestPooledArrays: what ArrayPool.Shared keeps for threads is one finding for all types of elements, and none where it is what a busy process has.
+func TestPooledArrays(t *testing.T) {
+	pool := func(of string, size uint64) answer.Suspect {
+		return answer.Suspect{Kind: answer.SuspectThreadStatic, Verdict: answer.VerdictSuspect, Retained: size, Share: 40, Roots: 12, Turnover: words.PooledArrays.Of(),
+			Name:    answer.Text{S: "System.Buffers.SharedArrayPool<System." + of + ">.t_tlsBuckets"},
+			Members: &answer.TypeCount{Count: 12, Type: answer.Text{S: "System.Buffers.SharedArrayPoolThreadLocalArray[]"}}}
+	}
+	q := healthy()
+	q.Leaks = Got(&answer.Leaks{Suspects: []answer.Suspect{pool("Char", 127<<20), pool("Byte", 128<<20)}}, nil)
+	out, err := Judge(context.Background(), q, Options{})
+	require.NoError(t, err)
+	assert.Empty(t, out.Findings)
+	q.Leaks = Got(&answer.Leaks{Suspects: []answer.Suspect{pool("Char", 128<<20), pool("Byte", 128<<20)}}, nil)
+	out, err = Judge(context.Background(), q, Options{})
+	require.NoError(t, err)
+	require.Len(t, out.Findings, 1)
+	assert.Contains(t, out.Findings[0].Text, "24 System.Buffers.SharedArrayPoolThreadLocalArray[] hold 256.0 MB, 80.0% of what lives")
+}
+
 // TestTimers checks that timers have the timer queue as their owner, and a method name as in the source.
 func TestTimers(t *testing.T) {
 	q := healthy()
