@@ -260,7 +260,7 @@ func (c *course) releases(t *stackwalk.Thread, waiting, depth int) release {
 	switch {
 	case p.asks && section != sectionLoops && section != sectionSpins:
 		return isAsking
-	case g.s.endless(t), waiting >= contended && section == sectionSpins, !p.moves && !runs:
+	case section != sectionStraight && g.s.endless(t), waiting >= contended && section == sectionSpins, !p.moves && !runs:
 		return isStuck
 	case !soon && !runs:
 		return isLong

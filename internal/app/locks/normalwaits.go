@@ -110,7 +110,7 @@ func (g *grapher) joinsWorkers(w *wait) bool {
 	return !slices.ContainsFunc(w.runners, func(t *stackwalk.Thread) bool {
 		n := g.of[t]
 		switch {
-		case n == nil || n.outside != nil:
+		case n == nil || n.outside != nil || n.lock != nil && g.rows[t].Soon:
 			return false
 		case len(n.runners) > 0 || len(n.behind) > 0 || len(n.tasks) > 0 || n.class != 0 || n.join || n.serves != "" || n.unread != "":
 			return true

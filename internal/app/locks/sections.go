@@ -1,9 +1,12 @@
 package locks
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/app/ilflow"
 	"github.com/sosgo/sosgo/internal/app/tasks"
 	"github.com/sosgo/sosgo/metadata"
@@ -51,6 +54,8 @@ func (s *survey) sectionOf(t *stackwalk.Thread) (is section, h holder) {
 		found, loops, pending = true, loops || pending || around.Since(entered), false
 	}
 	switch {
+	case !found && s.straightInLibrary(t):
+		return sectionStraight, h
 	case !found:
 		return sectionUnknown, h
 	case loops && spins:
@@ -59,6 +64,38 @@ func (s *survey) sectionOf(t *stackwalk.Thread) (is section, h holder) {
 		return sectionLoops, h
 	}
 	return sectionStraight, h
+}
+
+// straightInLibrary reports whether a thread stands in code of a library, which has entered a lock and begun no loop since: a logger, a cache. Code of the program, which
+// it may call back, has none of its frames there.
+func (s *survey) straightInLibrary(t *stackwalk.Thread) bool {
+	for f := range s.r.walker.Walk(s.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}) {
+		md, err := f.Method()
+		if cmp.Or(f.Missing(), err) != nil {
+			return false
+		}
+		if f.Kind != stackwalk.FrameManaged || md == nil {
+			continue
+		}
+		if name, err := dac.CodeOf(f.Runtime).MethodName(md, dac.MethodQualified); err != nil || !answer.LibraryMethod(name) {
+			return false
+		}
+		_, around, err := s.loopsOf(&f, md)
+		if err != nil {
+			return false
+		}
+		calls, err := s.around(t, &f, md)
+		if err != nil {
+			return false
+		}
+		if entered := enteredAt(calls); entered >= 0 {
+			return !around.Since(entered)
+		}
+		if len(around) > 0 {
+			return false
+		}
+	}
+	return false
 }
 
 // withoutPauses removes loops of a frame's method that pause and end by themselves, or that wait for a pulse of the innermost frame and do nothing else.
