@@ -500,6 +500,23 @@ func TestMemoryInUse(t *testing.T) {
 	}, got)
 }
 
+// TestGroupEndsWithCall: objects that several variables of calls have, and none alone, end with these calls, unless one of them is in a loop that may go on for ever.
+func TestGroupEndsWithCall(t *testing.T) {
+	for name, want := range map[string]string{
+		"once":    "only calls under way have it, such as Depot.Import.Work, and none of these is in a loop that may go on for ever: it lives until they end",
+		"forever": "",
+	} {
+		d, err := sosgo.Open("../../../testdata/dumps/memory/net9-import-"+name+"/net9-import-"+name+".dmp.zst", sosgo.Options{Offline: true})
+		require.NoError(t, err)
+		a := findIn(t, d, leaks.Options{})
+		require.NotEmpty(t, a.Suspects)
+		assert.Equal(t, answer.SuspectGroup, a.Suspects[0].Kind)
+		assert.Equal(t, "5,000 Depot.Row without a single owner", a.Suspects[0].Text)
+		assert.Equal(t, want, a.Suspects[0].Ends.Text, name)
+		require.NoError(t, d.Close())
+	}
+}
+
 // TestMemoryKept checks who keeps memory that grows: a call, not the timer that wakes it up, and a call that goes on for ever; and that no part is larger
 // than its whole.
 func TestMemoryKept(t *testing.T) {

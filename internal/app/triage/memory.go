@@ -312,7 +312,9 @@ func (q *Answers) ranOut() bool {
 }
 
 // pooled reports whether a suspect is the arrays of one type that ArrayPool.Shared keeps for threads.
-func pooled(s *answer.Suspect) bool { return s.Kind == answer.SuspectThreadStatic && !s.Turnover.IsZero() && s.Members != nil }
+func pooled(s *answer.Suspect) bool {
+	return s.Kind == answer.SuspectThreadStatic && !s.Turnover.IsZero() && s.Members != nil
+}
 
 // alike groups suspects by signature into findings, such as the parts of a cache in several dictionaries, and the arrays of ArrayPool.Shared. The suspects
 // of a group do not overlap.
