@@ -390,6 +390,40 @@ func TestPaths(t *testing.T) {
 	}
 }
 
+// TestPathsToSeveral: the paths to several ends start where those to each of them do, and each leads to the nearest one.
+func TestPathsToSeveral(t *testing.T) {
+	d := testdump.Open(t, "net10-zoo")
+	g, _ := built(t, d, graph.Options{})
+	shortest := func(n graph.Node, more ...graph.Node) map[graph.Node]int {
+		out := map[graph.Node]int{}
+		for p, err := range g.Paths(t.Context(), n, graph.PathOptions{Each: graph.EachSource, Ends: more}) {
+			require.NoError(t, err)
+			source := p.Nodes[0]
+			for _, at := range p.Nodes {
+				if !g.IsObject(at) {
+					source = at
+				}
+			}
+			require.NotContains(t, out, source)
+			require.Contains(t, append(more, n), p.Nodes[len(p.Nodes)-1])
+			out[source] = len(p.Nodes)
+		}
+		return out
+	}
+	step := graph.Node(g.Objects() / 40)
+	for n := graph.Node(0); n+2*step < graph.Node(g.Objects()); n += step {
+		want := shortest(n)
+		for _, other := range []graph.Node{n + step, n + 2*step} {
+			for source, length := range shortest(other) {
+				if known, ok := want[source]; !ok || length < known {
+					want[source] = length
+				}
+			}
+		}
+		require.Equal(t, want, shortest(n, n+step, n+2*step, n))
+	}
+}
+
 func reachesFrom(g *graph.Graph, from, to graph.Node) bool {
 	seen := map[graph.Node]bool{from: true}
 	for queue := []graph.Node{from}; len(queue) > 0; queue = queue[1:] {
