@@ -153,14 +153,14 @@ func headerForms() []form {
 func namedForms() []form {
 	return []form{
 		{kind: KindOption, cues: nameCues, may: mayBeOption, not: isNoArgument,
-			re: compiled(`(?i)(?:^|[\s\x00"'\[,])--?[a-z0-9-]*(?:` + strong + `|token|auth-?key|pass|\bpw)(?:[ =:\x00]|"?,\s*|\r?\n(?:- )?)` + value)},
+			re: compiled(`(?i)(?:^|[\s\x00"'\[,])--?[a-z0-9-]*(?:` + strong + `|token|auth-?key|pass|\bpw)(?:[ \t]*[=:\x00][ \t]*|[ \t]+|"?,\s*|\r?\n(?:- )?)` + value)},
 		{kind: KindPair, cues: nameCues, may: mayBeAssigned, not: isNoPair,
 			re: compiled(`(?i)(?:^|[^a-z])(?:[a-z0-9]+[_.:-])*[a-z0-9]*(?:` + strong + `)(?:_?\d{1,3})?\\*["'` + "`" + `]?\]?\s*[=:]\s*` + value)},
 		{kind: KindPair, cues: nameCues, may: mayBeConnection, scan: inConnections},
 		{kind: KindPair, cues: shortCues(), scan: inShort, not: isNoPair},
 		{kind: KindPair, cues: []string{"jwt"}, not: isNoKey, // settings of those who sign tokens: Jwt:Key, also as objects of JSON
 			re: compiled(`(?i)jwt[a-z]*(?:\\*"\s*:\s*\{[^{}]*?\\*"|:|__|\.)[a-z]*key\\*["']?\s*[:=]\s*` + value)},
-		{kind: KindPair, cues: []string{"insert into"}, scan: inInserts, not: isNoPart},
+		{kind: KindPair, cues: []string{"insert "}, scan: inInserts, not: isNoPart},
 		{kind: KindPair, cues: []string{"form-data"},
 			re: compiled(`(?i)form-data;\s*name=\\?"?[\w.:-]*(?:` + strong + `)\\?"?(?:` + lineFeed + `[a-z-]+:[^\r\n\\]*)*(?:` + lineFeed + `){2}([^\r\n\\]+)`)},
 		{kind: KindPair, cues: nameCues, may: func(text string) bool { return strings.Contains(text, "<") }, scan: inMarkup, not: isNoPart},
@@ -272,9 +272,9 @@ func commandForms() []form {
 		{kind: KindOption, cues: []string{"/pass", "/pw", "password:", "secret:", "pass:"}, not: isNoSlashed, // of Windows: /pass:X
 			re: compiled(`(?i)(?:^|[\s"'])/(?:[a-z-]*(?:` + strong + `)|pass|pw)(?::|\s+)` + argument)},
 		{kind: KindOption, cues: []string{"pass:"}, re: compiled(`\s-pass(?:in|out)?\s+pass:([^\s"']+)`)}, // of openssl
-		{kind: KindPair, cues: []string{"identified by ", "identified with "},
+		{kind: KindPair, cues: []string{"identified "},
 			re: compiled(`(?i)\bidentified\s+(?:with\s+\S+\s+)?(?:by|as)\s+(?:password\s+)?(?:'((?:[^']|'')+)'|"([^"]+)"|([A-Za-z]\w*\d\w*))`)}, // SQL
-		{kind: KindPair, cues: []string{"password '", "password e'", "password for "},
+		{kind: KindPair, cues: []string{"password "},
 			re: compiled(`(?i)\b(?:(?:role|user|group)\s[^\r\n;]*?\bpassword\s+E?|set\s+password\s+for\s+\S+\s*=\s*(?:password\()?)'((?:[^']|'')+)'`)},
 		{kind: KindOption, cues: []string{"convertto-securestring"}, re: compiled(`(?i)\bconvertto-securestring\s+(?:-string\s+)?` + argument)},
 	}
@@ -408,7 +408,7 @@ func Cued(text []byte) (bits uint64) { return cues().in(text) }
 func (t *cueTable) in(text []byte) (bits uint64) {
 	last := byte(0)
 	for i, c := range text {
-		c = lowered(c)
+		c = ofCue(c)
 		pair := uint16(last) | uint16(c)<<8
 		last = c
 		if t.pairs[pair>>3]&(1<<(pair&7)) == 0 {
@@ -423,13 +423,21 @@ func (t *cueTable) in(text []byte) (bits uint64) {
 	return bits
 }
 
-// hasPrefix reports whether text begins with a lower-case prefix, ignoring case.
+// ofCue returns c as cues have it: in lower case, and a blank for any white space.
+func ofCue(c byte) byte {
+	if isSpace(c) {
+		return ' '
+	}
+	return lowered(c)
+}
+
+// hasPrefix reports whether text begins with a part of a cue.
 func hasPrefix(text []byte, prefix string) bool {
 	if len(text) < len(prefix) {
 		return false
 	}
 	for i := range len(prefix) {
-		if lowered(text[i]) != prefix[i] {
+		if ofCue(text[i]) != prefix[i] {
 			return false
 		}
 	}

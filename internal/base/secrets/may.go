@@ -67,7 +67,7 @@ func mayBeOption(text string) bool {
 		case i == len(text):
 		case text[i] >= 0x80: // may be a letter in another case
 			return true
-		case strings.IndexByte(" =:\",\x00\r\n", text[i]) >= 0 && hasEnding(text[from:i]):
+		case strings.IndexByte(" \t=:\",\x00\r\n", text[i]) >= 0 && hasEnding(text[from:i]):
 			return true
 		}
 	}

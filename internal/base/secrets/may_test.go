@@ -25,6 +25,7 @@ var mayBe = []struct {
 	{`["-x","--client-secret", "hunter2"]`, mayBeOption, true},
 	{"-my-auth_to\u212aen=hunter2", mayBeOption, true},
 	{"a-token=b --to\u00e9 ", mayBeOption, true},
+	{"app --password\thunter2", mayBeOption, true},
 	{"public-key=3 --pass", mayBeOption, false},
 	{"-- keys: --keys=4", mayBeOption, false},
 	{`{"Db:Password" : "hunter2"}`, mayBeAssigned, true},

@@ -75,6 +75,18 @@ func TestNamed(t *testing.T) {
 	}
 }
 
+// TestWhiteSpace: any white space separates the words of a form.
+func TestWhiteSpace(t *testing.T) {
+	for _, form := range []string{
+		"run --client-secret  «Ks83mdk0w2x9» -abcd", "run --client-secret\n«Ks83mdk0w2x9»", "--password\t«Ks83mdk0w2x9» x", "--password  \"«Ks83mdk0w2x9»\"", "--api-key =  «Ks83mdk0w2x9»",
+		"Bearer\t«Ks83mdk0w2x9Lq44Zz»", "a Bearer\n «Ks83mdk0w2x9Lq44Zz»", "IDENTIFIED  BY '«Ks83mdk0w2x9»'", "create user x IDENTIFIED\nBY '«Ks83mdk0w2x9»'",
+		"insert\n into u (name, password) values ('a','«Ks83mdk0w2x9»')", "sqlplus\tscott/«Ks83mdk0w2x9»@db", "machine\th login u password «Ks83mdk0w2x9»",
+		"alter role x with password  '«Ks83mdk0w2x9»'", "--password  -x", "use --password\n\nThe next sentence.",
+	} {
+		assert.Equal(t, form, spanned(form))
+	}
+}
+
 // TestNotNamed has texts of the same grammars without secrets.
 func TestNotNamed(t *testing.T) {
 	for _, text := range []string{
