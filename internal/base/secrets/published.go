@@ -9,7 +9,7 @@ import (
 // A published is a kind of keys in the form that a service publishes, so that its keys are recognized in any text.
 type published struct {
 	service string
-	// heads are what is literally the same in all keys, with spaces between those of several kinds. A key is found by its head.
+	// heads are what is literally the same in all keys, with spaces between several kinds. A key is found by its head.
 	heads string
 	// tail is an expression for what follows the head.
 	tail string

@@ -56,7 +56,7 @@ type reply struct {
 	Next     *Call          `json:"next,omitempty"`
 }
 
-// mostArguments bounds the arguments of a call in bytes: answers repeat them beside what has a budget. mostCursor is for those of more: a cursor has the
+// mostArguments bounds the arguments of a call in bytes: answers repeat them beside what has a budget. mostCursor is for the tool more: a cursor has the
 // arguments of a call in base64.
 const (
 	mostArguments = 4 << 10
