@@ -3,12 +3,15 @@ package locks
 import (
 	"fmt"
 	"iter"
+	"math"
 	"slices"
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/app/shapes"
+	"github.com/sosgo/sosgo/internal/app/tasks"
+	"github.com/sosgo/sosgo/internal/base/compilernames"
 	"github.com/sosgo/sosgo/internal/words"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/stackwalk"
@@ -184,4 +187,166 @@ func (s *survey) methodsOf(t *stackwalk.Thread) iter.Seq[*dac.MethodDesc] {
 			}
 		}
 	}
+}
+
+// permits adds the methods that have entered a semaphore to v, which says who waits for it. It
+// returns false if the wait is nothing to report.
+func (g *grapher) permits(v *answer.Verdict, l *lock) bool {
+	u := g.s.uses[l]
+	if u == nil || l.count > 0 {
+		return false // a permit is free: a waiter is about to go on
+	}
+	var sure, perhaps []*holder
+	for i := range u.holders {
+		if h := &u.holders[i]; h.strength == answer.StrengthLikely && !u.crowded(l) {
+			sure = append(sure, h)
+		} else {
+			perhaps = append(perhaps, h)
+		}
+	}
+	switch {
+	case g.reentered(v, l, u, sure):
+	case u.crowded(l):
+		first := perhaps[0]
+		v.Strength = answer.StrengthPossible
+		v.Statement = v.Plus(words.HoldersAmong.Of(words.N(int(l.most)), words.N(len(perhaps)), g.holderName(first), g.holderDoes(first, false)))
+	case len(sure) > 0:
+		v.Strength, v.Statement = answer.StrengthLikely, v.Plus(words.SemiHolder.Of(g.holderText(sure)))
+	case len(perhaps) > 0:
+		v.Strength, v.Statement = answer.StrengthPossible, v.Plus(words.SemiHolder.Of(g.holderText(perhaps)))
+	case len(u.inside) > 0:
+		c := g.course()
+		c.known[l.Address] = pace{} // a chain that comes back to it does not move
+		moving := slices.DeleteFunc(slices.Clone(u.inside), func(x user) bool {
+			return (!x.gives || g.of[x.thread] != nil) && !c.of(&holder{thread: x.thread}).moves
+		})
+		if slices.ContainsFunc(moving, func(x user) bool { return x.sure }) {
+			return false // it has come past the semaphore, or is about to give a permit back
+		}
+		v.Strength, v.Statement = answer.StrengthPossible, v.Plus(words.MayHaveEntered.Of(words.N(len(u.inside))))
+		if len(moving) > 0 {
+			v.Severity = answer.SeverityWarning
+		}
+	case !u.gives && !u.blindWaiters:
+		return false // a signal: the waiters never release it
+	case len(u.hiding) > 0 && u.unread+u.blind == 0 && !u.blindWaiters:
+		h := &u.hiding[0]
+		v.Strength = answer.StrengthPossible
+		v.Statement = v.Plus(words.HolderHidden.Of(words.N(len(u.hiding)), words.Method(compilernames.Pretty(h.method.String())), words.Method(h.call)))
+	default:
+		g.nobody(v, u)
+	}
+	list := append(sure, perhaps...)
+	if len(perhaps) == 0 {
+		v.BehindMethods = g.atServers(l, u)
+	}
+	if slices.ContainsFunc(list, func(h *holder) bool { return g.moves(h) || g.course().of(h).moves && !g.repeating([]holder{*h}) }) {
+		v.Severity = answer.SeverityWarning // the next waiter may be about to go on
+	}
+	if v.Kind == answer.FindingPermits && g.unreadHolder(l) != nil {
+		v.Severity = answer.SeverityWarning // what they wait for may go on
+	}
+	for _, h := range list[:min(len(list), listedOperations)] {
+		v.Because(g.holderEvidence(h, l))
+		v.Show = append(v.Show, g.showHolder(h)...)
+	}
+	return true
+}
+
+// reentered concludes that all holders of a semaphore wait for it again, in methods that they await or call, so that it is
+// never released.
+func (g *grapher) reentered(v *answer.Verdict, l *lock, u *semaphoreUse, sure []*holder) bool {
+	all := int64(len(sure)) >= l.most || l.most == math.MaxInt32 && len(u.inside) == 0 && len(u.hiding) == 0 // no other holder is possible, or none was found
+	if len(sure) == 0 || len(sure) < len(u.holders) || !all ||
+		slices.ContainsFunc(sure, func(h *holder) bool { w := g.waitOf(h); return w == nil || w.lock != l || !w.ends.IsZero() }) {
+		return false
+	}
+	v.Kind, v.Strength = answer.FindingDeadlock, answer.StrengthLikely
+	first := g.holderName(sure[0])
+	switch {
+	case len(sure) == 1 && sure[0].thread != nil:
+		v.Statement = words.ThreadReenters.Of(first, g.lockText(l), v.Statement)
+	case len(sure) == 1:
+		v.Statement = words.Reentered.Of(first, g.lockText(l), v.Statement)
+	default:
+		v.Statement = words.ReenteredMany.Of(first, words.N(len(sure)-1), g.lockText(l), v.Statement)
+	}
+	return true
+}
+
+// nobody concludes that a semaphore without permits has no holder among the suspended methods.
+func (g *grapher) nobody(v *answer.Verdict, u *semaphoreUse) {
+	var unread []answer.Statement
+	if u.partial || g.s.incomplete() {
+		unread = append(unread, words.UnreadParts.Of())
+	}
+	if u.unread > 0 {
+		unread = append(unread, words.UnreadMethods.Of(words.N(u.unread)))
+	}
+	if u.blindWaiters {
+		unread = append(unread, words.UnreadWaiters.Of())
+	}
+	if u.blind > 0 {
+		unread = append(unread, words.UnreadThreads.Of(words.N(u.blind)))
+	}
+	if len(unread) > 0 {
+		v.Strength, v.Statement = answer.StrengthUnknown, v.Plus(words.NobodyUnread.Of(words.Join(", ", unread...)))
+		v.Severity = answer.SeverityWarning // a busy semaphore looks alike
+		return
+	}
+	v.Strength, v.Statement, v.Rests = answer.StrengthLikely, v.Plus(words.NobodyEntered.Of()), leftBehind
+	v.Because(words.PermitLost.Of())
+}
+
+// passes reports whether a semaphore is about to be free for the operations that wait for it: its holders take turns or are about to go on, or the
+// waiters are few and what entered it runs on threads, which wait for nothing that is known, such as one that writes a message. If nothing says whether its holders go on, it
+// adds that to v.
+func (g *grapher) passes(v *answer.Verdict, l *lock, waiting int) bool {
+	u := g.s.uses[l]
+	if u == nil || len(u.holders) == 0 {
+		return false
+	}
+	return waiting < fewOperations && !slices.ContainsFunc(u.holders, func(h holder) bool { return !g.runsFor(&h) }) || g.takesTurns(v, l, u, waiting, crowdAsync) || g.queued(l, u)
+}
+
+// queued reports whether all that may have entered a semaphore, as many as may enter it, go on: what they await has completed, or they wait for
+// nothing but their turn in the thread pool. If they are more than may enter it, a thread that runs has just passed it on to another of them.
+func (g *grapher) queued(l *lock, u *semaphoreUse) bool {
+	return (l.most == math.MaxInt32 || int64(len(u.holders)) >= l.most) && !g.starves(l, u) && !slices.ContainsFunc(u.holders, func(h holder) bool {
+		if h.thread != nil {
+			return !u.crowded(l) || !g.runs(h.thread)
+		}
+		op := g.s.standing[h.box]
+		return !g.s.goesOn[h.box] && (op == nil || op.thing.cause != tasks.CausePool)
+	})
+}
+
+// crowded reports whether more seem to have entered a semaphore than may: some of them have left it, or are about to enter.
+func (u *semaphoreUse) crowded(l *lock) bool {
+	return l.most < math.MaxInt32 && int64(len(u.holders)) > l.most
+}
+
+// takesTurns reports whether the holders of a semaphore take turns: it is soon free for all who wait, and no holder stands in a loop that it has begun
+// since. A holder in a loop may wait for something that never happens. If they wait for others, as a server, and nothing says since when, the turns must be few,
+// and not of all requests; else it adds that to v.
+func (g *grapher) takesTurns(v *answer.Verdict, l *lock, u *semaphoreUse, waiting, most int) bool {
+	if g.starves(l, u) {
+		return false
+	}
+	p := g.course().turns(l, u, waiting, most)
+	return (p.moves || p.asks) && !g.repeating(u.holders) && (p.moves || !g.askers(v, l, waiting, len(u.holders)))
+}
+
+// starves reports whether most workers of a starved thread pool wait for a semaphore that suspended code has entered: this needs a worker to go on.
+func (g *grapher) starves(l *lock, u *semaphoreUse) bool {
+	workers := 0
+	for _, w := range g.s.waits {
+		if w.lock == l && w.thread != nil && w.thread.Managed != nil && w.thread.Managed.State&dac.ThreadPoolWorker != 0 {
+			workers++
+		}
+	}
+	if workers == 0 || !slices.ContainsFunc(u.holders, func(h holder) bool { return h.thread == nil }) || g.s.pool == nil && g.s.queued() != nil {
+		return false
+	}
+	return 2*workers > len(g.s.pool.Workers) && slices.ContainsFunc(g.s.pool.Verdicts, func(v answer.Verdict) bool { return v.Kind == answer.FindingStarved })
 }
