@@ -358,7 +358,7 @@ func (c *collector) state(it *item) (iterates target.Addr, idle bool) {
 		return 0, true // a state machine that is a class leaves its box when the box returns to the pool
 	}
 	x, m, err := c.r.machineOf(it.kind, it.addr)
-	if errors.Is(err, errCleared) && it.completed() {
+	if errors.Is(err, errCleared) {
 		return 0, false
 	}
 	if err == nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/sosgo/sosgo/internal/app/async"
 	"github.com/sosgo/sosgo/internal/app/tasks"
 	"github.com/sosgo/sosgo/internal/test/testdump"
+	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -36,6 +37,32 @@ func continuationOf(t testing.TB, d *sosgo.Dump, task target.Addr) target.Addr {
 	o, err := r.Object(task)
 	require.NoError(t, err)
 	return o.Field("m_continuationObject").Location()
+}
+
+// TestStartingBox: a box gets its state machine, where that is a class, just after it was made. In between, nothing is missing, and the method is about to run.
+func TestStartingBox(t *testing.T) {
+	d, memory := testdump.OverlaidFile(t, "../../../testdata/dumps/waits/net9-holders-moves/net9-holders-moves.dmp.zst", sosgo.Options{})
+	r, err := view(t, d).Objects()
+	require.NoError(t, err)
+	seen := 0
+	for _, s := range stacks(t, collect(t, d), tasks.StackOptions{}) {
+		o, err := r.Object(s.Frames[0].Object)
+		require.NoError(t, err)
+		v := o.Field("StateMachine")
+		if v.Err() != nil || v.Kind() != objects.KindReference || v.IsNull() {
+			continue
+		}
+		seen++
+		memory.Set(testdump.Words(v.Location(), 0))
+		for _, other := range stacks(t, collect(t, d), tasks.StackOptions{}) {
+			assert.Empty(t, other.Noted())
+			if other.Frames[0].Object == o.Addr {
+				assert.Contains(t, other.Why.Text, "it runs or is about to run")
+			}
+		}
+		memory.Set()
+	}
+	require.Positive(t, seen)
 }
 
 // TestRings checks that the walk of tasks that continue each other in a ring ends and reports the ring.

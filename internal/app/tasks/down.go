@@ -1,6 +1,7 @@
 package tasks
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -110,6 +111,9 @@ func (r *Reader) waitsFor(w waiter) (next target.Addr, says answer.Statement, aw
 		}
 	}
 	x, m, err := r.machineIn(w.kind, w.addr)
+	if errors.Is(err, errCleared) {
+		return 0, unsuspended(-1), nil, nil // a moment of a method that starts or ends
+	}
 	if err != nil {
 		return 0, answer.Statement{}, nil, err
 	}

@@ -361,7 +361,7 @@ func (b *builder) describe(g *answer.Gaps, f *answer.AsyncFrame, i int32) {
 		f.State = &it.state
 	}
 	x, m, err := b.r.machineOf(it.kind, it.addr)
-	if errors.Is(err, errCleared) && it.completed() {
+	if errors.Is(err, errCleared) {
 		f.AsyncPlace = *m.place(b.r, 0, false)
 		b.fields(g, f, it)
 		return
