@@ -17,6 +17,7 @@ func once(list []answer.Finding) (out []answer.Finding) {
 		signature string
 		says      string
 	}
+	out = make([]answer.Finding, 0, len(list))
 	at, more := map[alike]int{}, map[int]int{}
 	for i := range list {
 		f := &list[i]

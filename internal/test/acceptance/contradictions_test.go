@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -204,14 +205,25 @@ func (s *statements) concluded() map[string][]answer.Verdict {
 	return out
 }
 
+// moreAlike is what a finding says for others that differ in nothing but objects and threads.
+var moreAlike = regexp.MustCompile(`; \d+ more (is|are) alike$`)
+
+// withoutObjects returns a conclusion with marks in place of objects and threads.
+func withoutObjects(text string) string {
+	return regexp.MustCompile(`[0-9a-f]{16}|thread \d+( "[^"]*")?`).ReplaceAllString(text, "…")
+}
+
 // ranked compares what commands conclude with the findings of a triage: each has the conclusion, as strong as the command prints it, or says why it did
 // not look.
 func (s *statements) ranked() {
-	of := map[string]answer.Strength{}
+	of, alike := map[string]answer.Strength{}, map[string]answer.Strength{}
 	for i := range s.triage.Findings {
 		f := &s.triage.Findings[i]
 		for k := range f.Clauses {
 			of[f.Clauses[k].Text] = f.Clauses[k].Strength
+			if moreAlike.MatchString(f.Text) {
+				alike[withoutObjects(f.Clauses[k].Text)] = f.Clauses[k].Strength
+			}
 		}
 	}
 	for subject, list := range s.concluded() {
@@ -224,6 +236,9 @@ func (s *statements) ranked() {
 				continue
 			}
 			strength, known := of[v.Text]
+			if !known {
+				strength, known = alike[withoutObjects(v.Text)]
+			}
 			s.holds(known, "%s: a command concludes %q, triage does not", subject, v.Text)
 			s.holds(!known || strength == v.Strength, "%s: %q is %s, triage: %s", subject, v.Text, v.Strength, strength)
 		}

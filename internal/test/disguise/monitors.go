@@ -147,6 +147,7 @@ func (e *eleven) managedMonitors() (map[target.Addr]target.Addr, error) {
 			state, entries = state|1, uint64(max(b.Recursion, 1)-1)
 		}
 		lock := e.object(types.lock, map[string]uint64{"_owningThreadId": uint64(b.OwnerID) | state<<32, "_recursionCount": entries})
+		binary.LittleEndian.PutUint16(lock[types.lock.fields["_waiterStartTimeMs"]:], uint16(b.Since.Low))
 		if n := pulses[block]; n > 0 {
 			waiter := target.Addr(0)
 			for range n {
