@@ -28,23 +28,20 @@ type moment struct {
 // moment returns the time of the dump.
 func (s *survey) moment() *moment {
 	if s.taken == nil {
-		pool := threadpool.New(s.r.b, s.r.walker, s.r.threads, s.r.unread)
-		list, err := pool.Timers(s.ctx)
+		list, now, err := threadpool.New(s.r.b, s.r.walker, s.r.threads, s.r.unread).TimersAt(s.ctx)
 		if err != nil {
-			list = &answer.Timers{}
+			list, now = &answer.Timers{}, ticks.Moment{Ticks: answer.Missing[int64](err)}
 		}
 		if s.pool == nil {
 			_ = s.queued() // without an answer it is not known whether the pool starves
 		}
 		s.taken = momentOf(list, s.pool)
-		if s.taken.now, err = pool.Now(s.ctx, &answer.Gaps{}); err != nil {
-			s.taken.now.Ticks = answer.Missing[int64](err)
-		}
+		s.taken.now = now
 	}
 	return s.taken
 }
 
-// momentOf is moment by the timers and the pool that fires them, or nil if that can't be read.
+// momentOf returns how late the dump can be, by the timers and the pool that fires them. pool is nil if it can't be read.
 func momentOf(list *answer.Timers, pool *answer.ThreadPool) *moment {
 	m := &moment{}
 	if pool != nil && !slices.ContainsFunc(pool.Verdicts, func(v answer.Verdict) bool { return v.Kind == answer.FindingStarved }) {
@@ -53,8 +50,8 @@ func momentOf(list *answer.Timers, pool *answer.ThreadPool) *moment {
 	return m
 }
 
-// longWait is how long nobody has got a lock that is no longer a usual moment of it, though others wait, and standWait, if several wait and its holder's code does not leave
-// it in a moment. briefWait is a usual one.
+// Times for which nobody has got a lock though others wait. After longWait it does not move. After standWait it does not either, if several wait and the code of its
+// holder does not leave it in a moment. Less than briefWait is usual.
 const (
 	longWait  = 5 * time.Second
 	standWait = 2 * time.Second
@@ -64,12 +61,12 @@ const (
 // A lockAge is for how long the first of those who wait for a lock has waited: none of them has got it since.
 type lockAge struct {
 	least time.Duration
-	most  time.Duration // 0: not known; of a Lock very likely
+	most  time.Duration // 0 if it is not known; of a Lock it may, rarely, be more
 	known bool
 }
 
-// age returns the age of the waits for a monitor or a Lock that others wait for. A Lock keeps 16 bits of the time: a wait of 65.6 seconds looks like one of
-// 0.1, which is one of hundreds that it might be.
+// age returns the age of the waits for a monitor or a Lock. A Lock keeps the lower 16 bits of the time, so a wait of 65.6 seconds looks like one of 0.1
+// seconds. That is rare.
 func (s *survey) age(l *lock) (out lockAge) {
 	if l == nil || l.since.Low == 0 || l.Waiters.Value == 0 {
 		return out

@@ -66,7 +66,7 @@ func (g *grapher) held() []answer.Verdict {
 				switch age := g.s.waited(l); {
 				case age.least >= briefWait:
 					onward = onward.Plus(words.NotPassedOn.Of(words.Duration(age.least)))
-				case how == isAsking:
+				case how == isAsking && !age.known:
 					onward = onward.Plus(words.NoAge.Of())
 				}
 			}

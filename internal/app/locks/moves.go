@@ -182,19 +182,15 @@ func (g *grapher) heldBy(l *lock, holders []*stackwalk.Thread, waiting int) (ans
 	if l != nil {
 		c.open[l.Address|heldBit] = true // a chain that comes back to it does not move
 	}
-	out := isMoment
-	for _, t := range holders {
-		out = min(out, c.releases(t, waiting, 0))
-	}
+	out, recorded := c.release(l, holders, waiting)
 	unread := slices.ContainsFunc(holders, g.s.codeUnread)
-	age := g.s.waited(l)
 	switch {
-	case age.least >= longWait && waiting < contended && out >= isBusy:
-		return answer.FindingHeld, answer.SeverityWarning, out
-	case age.least >= longWait, age.least >= standWait && waiting >= contended && out < isMoment:
+	case recorded && out == isStuck:
 		return answer.FindingHeld, "", out
-	case out > isStuck && age.most > 0 && time.Duration(waiting)*age.most <= longWait: // it has just been passed on
-		return answer.NoFinding, "", isMoment
+	case recorded && out == isBusy:
+		return answer.FindingHeld, answer.SeverityWarning, out
+	case recorded:
+		return answer.NoFinding, "", out
 	case out < isMoment && unread && !slices.ContainsFunc(holders, func(t *stackwalk.Thread) bool { return !g.threadMoves(t) && !g.transferring(t) }):
 		if l != nil {
 			g.blindThreads = append(g.blindThreads, g.waitsFor(l)...)
@@ -208,6 +204,27 @@ func (g *grapher) heldBy(l *lock, holders []*stackwalk.Thread, waiting int) (ans
 		return answer.FindingHeld, answer.SeverityWarning, out
 	}
 	return answer.NoFinding, "", out
+}
+
+// release judges a lock, or nil for a static constructor, by the threads that hold it. recorded reports that the runtime's note of when a thread that waited last
+// got it decides: for too long nobody has, or it has just been passed on.
+func (c *course) release(l *lock, holders []*stackwalk.Thread, waiting int) (out release, recorded bool) {
+	out = isMoment
+	for _, t := range holders {
+		out = min(out, c.releases(t, waiting, 0))
+	}
+	age := c.g.s.waited(l)
+	switch {
+	case age.least >= longWait && waiting < contended && out >= isBusy:
+		return isBusy, true
+	case age.least >= longWait, age.least >= standWait && waiting >= contended && out < isMoment:
+		return isStuck, true
+	case out <= isStuck || age.most == 0 || time.Duration(waiting)*age.most > longWait:
+		return out, false
+	case out == isAsking: // nothing says that the device or the other process answers soon
+		return isAsking, true
+	}
+	return isMoment, true
 }
 
 // codeUnread reports whether a thread has code of the program without its IL.

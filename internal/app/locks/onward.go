@@ -120,10 +120,7 @@ const heldBit = 1
 // held returns the pace of a thread that waits for a lock with holders that are known.
 func (c *course) held(w *wait) pace {
 	return c.judged(w.lock.Address|heldBit, func() pace {
-		out := isMoment
-		for _, t := range w.runners {
-			out = min(out, c.releases(t, c.g.waiters(w.lock), 0))
-		}
+		out, _ := c.release(w.lock, w.runners, c.g.waiters(w.lock))
 		return pace{moves: out == isMoment, asks: out == isAsking}
 	})
 }

@@ -22,6 +22,12 @@ const neverAgain = math.MaxUint32
 // Timers lists the scheduled timers. Stopped timers are in no queue. It records what could not be read. The error is
 // ctx's.
 func (r *Reader) Timers(ctx context.Context) (*answer.Timers, error) {
+	out, _, err := r.TimersAt(ctx)
+	return out, err
+}
+
+// TimersAt returns Timers, and the newest times that they and the pool have noted.
+func (r *Reader) TimersAt(ctx context.Context) (*answer.Timers, ticks.Moment, error) {
 	out := &answer.Timers{Timers: []answer.Timer{}}
 	c := r.clocks()
 	err := r.eachTimer(ctx, out.Lose, func(queue int, short bool, s *queuedTimer, o objects.Object) error {
@@ -38,10 +44,11 @@ func (r *Reader) Timers(ctx context.Context) (*answer.Timers, error) {
 		return nil
 	}, c)
 	if err != nil {
-		return nil, err
+		return nil, ticks.Moment{}, err
 	}
 	r.poolTicks(&out.Gaps, c)
-	out.Clock = c.Timers.Now()
+	now := c.Now()
+	out.Clock = now.Timers
 	for i := range out.Timers {
 		t := &out.Timers[i]
 		if t.DueIn = answer.Missing[int64](out.Clock.Err()); out.Clock.Err() == nil {
@@ -49,7 +56,7 @@ func (r *Reader) Timers(ctx context.Context) (*answer.Timers, error) {
 		}
 	}
 	slices.SortStableFunc(out.Timers, func(a, b answer.Timer) int { return cmp.Compare(a.Start+int64(a.Due), b.Start+int64(b.Due)) })
-	return out, nil
+	return out, now, nil
 }
 
 // clocks returns the clocks of the process.

@@ -271,8 +271,8 @@ const holderShare = 20
 // to free less is not noticed, whatever its share, and a cache with a limit is that large.
 const holderBytes = 16 << 20
 
-// turnedBytes is the size from which a holder is a finding although its elements come and go; pooledBytes that from which arrays are one that ArrayPool.Shared keeps: it
-// has no more of them for a thread than one of each size, and drops those that are not rented.
+// turnedBytes is the size from which a holder is a finding although its elements come and go. pooledBytes is the same for the arrays of ArrayPool.Shared: the pool keeps
+// at most one array of each size for a thread, and drops what is not rented.
 const (
 	turnedBytes = 64 << 20
 	pooledBytes = 256 << 20

@@ -91,8 +91,8 @@ func (c Clocks) Now() Moment {
 }
 
 // After returns how many milliseconds after a stamp a time of the clock is, at least. The stamp has only the lower bits of a time. The time of the dump is
-// known to be at least now, and at most late milliseconds more. 0 may be the answer for a stamp that is younger than now. ok is false if the stamp may
-// as well be of another round of its bits: then late has to be less than a half of it.
+// known to be at least now, and at most late milliseconds more. It returns 0 for a stamp that is younger than now. ok is false if late is so large that the
+// stamp may be of another round of its bits.
 func After(stamp uint32, bits int, now, late int64) (least int64, ok bool) {
 	round := int64(1) << bits
 	if late >= round/2 {

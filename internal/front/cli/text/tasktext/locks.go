@@ -44,7 +44,7 @@ func lock(p *report.Page, l *answer.Lock) {
 		p.Printf(", %d waiting (its own count)", l.Waiters.Value)
 	}
 	if l.Age.Err() == nil {
-		p.Printf(", which none has got for at least %s", report.Millis(l.Age.Value))
+		p.Printf(", no waiter has got it for at least %s", report.Millis(l.Age.Value))
 	}
 	p.Print("\n")
 	for i := range l.Waiting {
